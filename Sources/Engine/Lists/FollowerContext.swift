@@ -37,10 +37,10 @@ package final class FollowerContext {
     self.readers = readers
     self.logger = logger
     self.number = number
-    readerSettings = ReaderSettings(
-      limits: .init(
-        rows: configuration.rowLimit, bytes: configuration.resultBytes, time: configuration.queryTimeout),
-      clock: clock)
+    var limits = ResultReader.Limits(
+      rows: configuration.rowLimit, bytes: configuration.resultBytes, time: configuration.queryTimeout)
+    limits.keptRowBytes = configuration.keptRowBytes / 2
+    readerSettings = ReaderSettings(limits: limits, clock: clock)
   }
 
   private func limits(of query: Query) -> QueryLimits? { query.access.role.flatMap { configuration.queryLimits[$0] } }

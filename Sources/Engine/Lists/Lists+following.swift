@@ -216,11 +216,8 @@ extension Lists {
     follow(list.shape, list.shown, as: other)
   }
 
-  /// Bytes that the rows under all groups of a follower's lists take at most. A list that would need more follows its groups in another way.
-  private static let mostKeptRows = 128 << 20
-
   private func keepsTooMuch() -> Bool {
-    byQuery.values.reduce(0) { $0 + $1.reader.keptRowBytes } > Self.mostKeptRows
+    byQuery.values.reduce(0) { $0 + $1.reader.keptRowBytes } > context.configuration.keptRowBytes
   }
 
   /// Looking up is not the way: from now on readers run the shape's queries.

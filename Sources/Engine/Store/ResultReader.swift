@@ -35,6 +35,8 @@ package final class ResultReader {
     package var bytes: Int
     /// How long a query may be run, and how long its rows' contents may be read. The latter comes back slowly.
     package var time: Nanoseconds
+    /// Bytes of the rows under groups: with more they are followed in another way.
+    package var keptRowBytes = 64 << 20
 
     package init(rows: Int, bytes: Int, time: Duration = .seconds(30)) {
       self.rows = rows

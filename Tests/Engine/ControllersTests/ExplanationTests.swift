@@ -1,4 +1,6 @@
+import Following
 import Foundation
+import GRDB
 import LiveQuery
 import Requests
 import TestSupport
@@ -69,6 +71,56 @@ import Testing
     #expect(list.cost.changes > 0 && list.cost.units > 0 && list.cost.longest > 0)
     #expect(list.cost.longest <= list.cost.milliseconds)
     #expect(list.groups == 2 && list.rows == 2 && list.keptBytes > 0)
+  }
+
+  /// Groups of groups: what keeps the rows under them.
+  private static let counts = ["n", "n + 1", "-n"].map { group in
+    var query = Query(from: "(SELECT country, count(*) AS n FROM author GROUP BY country) AS c")
+    query.groupBy = [group]
+    query.select = ["count(*) AS m"]
+    return query
+  }
+
+  private static func insert(_ ids: ClosedRange<Int>) -> String {
+    "INSERT INTO author(id, country) VALUES \(ids.map { "(\($0), 'country \($0 / 2)')" }.joined(separator: ", "));"
+  }
+
+  /// Lists over `author`, in a follower that keeps so many bytes of the rows under groups.
+  private static func open(_ queries: [Query], keptRowBytes: Int) throws -> FollowerFixture {
+    let fixture = try FollowerFixture(schema + insert(1...80)) { $0.keptRowBytes = keptRowBytes }
+    for (index, query) in queries.enumerated() {
+      fixture.subscribe(SubscriptionKey(session: 1, id: "\(index)", number: 1), query)
+      fixture.snapshot(query)
+    }
+    return fixture
+  }
+
+  @Test func `Rows under groups that take too much are not kept`() throws {
+    func keptBytes(_ fixture: FollowerFixture, _ query: Query) throws -> Int {
+      let explanation = try fixture.explain(query).get()
+      let list = try #require(explanation.list)
+      #expect((list.keptBytes > 0) == (explanation.relation?.parts.first?.isKept == true))
+      return list.keptBytes
+    }
+    let first = try Self.open([Self.counts[0]], keptRowBytes: 1 << 20)
+    let bytes = try keptBytes(first, Self.counts[0])
+    #expect(bytes > 0)
+
+    let fixture = try Self.open(Self.counts, keptRowBytes: 5 * bytes / 2)
+    #expect(try Self.counts.map { try keptBytes(fixture, $0) > 0 } == [true, true, false], "together")
+    for step in [Self.insert(81...82), Self.insert(101...160), "DELETE FROM author WHERE id < 20"] {
+      try fixture.writer.run(step)
+      for query in Self.counts {
+        let group = query.groupBy[0]
+        let answer = try fixture.queue.read { database in
+          try String.fetchAll(
+            database,
+            sql: "SELECT (\(group)) || ',' || count(*) FROM \(query.from) GROUP BY \(group)")
+        }
+        #expect(Set(fixture.snapshot(query).split(separator: " ").map(String.init)) == Set(answer))
+      }
+    }
+    #expect(try Self.counts.map { try keptBytes(fixture, $0) } == [0, 0, 0], "each by itself")
   }
 
   @Test(arguments: cases)

@@ -32,6 +32,9 @@ package struct FollowerConfiguration: Sendable {
   package var historyBytes = 128 << 20
   /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
+  /// The most bytes that lists may keep of the rows under their groups, and one of them half of it. What would take more is followed in
+  /// another way.
+  package var keptRowBytes = 128 << 20
   /// The most bytes of changed rows that the feed remembers.
   package var changeBytes = 64 << 20
   /// What roles may read.

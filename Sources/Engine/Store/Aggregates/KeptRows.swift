@@ -60,14 +60,11 @@ package struct KeptRows {
 }
 
 extension ResultReader {
-  /// Bytes of kept rows: with more the groups are followed in another way.
-  static let mostKeptRows = 64 << 20
-
   /// The rows under the result's aggregate as they are; nil: it keeps none, or there are more than are kept.
   func readKeptRows() throws(FreshetError) -> KeptRows? {
     guard let aggregate = plan.resultAggregate, plan.aggregates[aggregate].rows != nil else { return nil }
     bind()
-    do throws(SQLiteFailure) { return try statements.aggregates[aggregate].readRows(most: Self.mostKeptRows) } catch {
+    do throws(SQLiteFailure) { return try statements.aggregates[aggregate].readRows(most: limits.keptRowBytes) } catch {
       throw failure(error)
     }
   }
@@ -102,7 +99,7 @@ extension ResultReader {
         changes.add(now, sign: 1)
       }
     } catch { throw failure(error) }
-    if rows.byteCount > Self.mostKeptRows { return nil }
+    if rows.byteCount > limits.keptRowBytes { return nil }
     memory.rows = rows
     return apply(changes, to: aggregate)
   }
