@@ -73,6 +73,22 @@ import Testing
       "UPDATE orders SET n = 2 WHERE id > 2;",
     ])
 
+  private static let pairs = FoundListsTests.run(
+    "rows that a subquery joins go together", orders,
+    [
+      FoundListsTests.query(
+        "customers", ["name"],
+        where: "EXISTS (SELECT 1 FROM orders o JOIN orders p ON p.n = o.n + 1 WHERE o.customer = customers.id)"),
+      FoundListsTests.query(
+        "customers",
+        ["(SELECT count(*) FROM orders o JOIN orders p ON p.total = o.total + 1 WHERE o.customer = customers.id) AS n"]),
+    ],
+    [
+      "DELETE FROM orders WHERE id < 3;", "UPDATE orders SET n = n + 5, total = total * 2;",
+      "INSERT INTO orders VALUES (1, 3, 40, 50), (2, 3, 41, 51);", "UPDATE orders SET n = -n, total = -total;",
+      "DELETE FROM orders;",
+    ])
+
   /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with those of each SELECT where not.
   private static let types = FoundListsTests.run(
     "SELECTs of several types under groups",
@@ -97,7 +113,7 @@ import Testing
     ],
     ["UPDATE t SET b = 10 - b;", "UPDATE t SET a = 8 WHERE id = 1;", "INSERT INTO t VALUES (4, 6, 2);"])
 
-  static let runs = pages + [joins, types, names]
+  static let runs = pages + [joins, pairs, types, names]
 
   @Test(arguments: runs.indices)
   func listsAgreeWithSQLite(index: Int) throws {
