@@ -48,7 +48,7 @@ import Testing
   private static let orders = """
     CREATE TABLE customers(id INTEGER PRIMARY KEY, name);
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer, n, total);
-    INSERT INTO customers VALUES (1, 'a'), (2, 'b'), (3, 'c');
+    INSERT INTO customers VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd'), (6, 'f');
     INSERT INTO orders VALUES (1, 1, 1, 5), (2, 1, 2, 6), (3, 2, 1, 7), (4, 2, 3, 8), (5, NULL, 1, 9), (6, NULL, 2, 10);
     """
 
@@ -60,17 +60,30 @@ import Testing
     "joined subqueries with groups of NULL, and such that read a table twice", orders,
     [
       joined(
-        "orders o JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = o.id",
-        key: "o.id",
-        "total"),
+        "customers c JOIN (SELECT customer, max(id) AS last FROM orders GROUP BY customer) l ON l.last = c.id",
+        key: "c.id", "name"),
       joined(
         "customers c JOIN (SELECT customer, sum(total) AS s FROM orders WHERE (SELECT count(*) FROM orders p WHERE p.n = orders.n) > 1 GROUP BY customer) x ON x.customer = c.id",
         key: "c.id", "s"),
     ],
     [
-      "UPDATE orders SET total = 11 WHERE id = 6;", "UPDATE orders SET n = 3 WHERE id = 1;",
+      "UPDATE customers SET name = 'g' WHERE id > 3;", "UPDATE orders SET n = 3 WHERE id = 1;",
       "INSERT INTO orders VALUES (7, NULL, 3, 12);", "DELETE FROM orders WHERE id = 4;",
       "UPDATE orders SET n = 2 WHERE id > 2;",
+    ])
+
+  private static let outer = FoundListsTests.run(
+    "a table that a subquery's condition reads, and one around it", orders,
+    [
+      OracleQuery(
+        table:
+          "(SELECT id, n, row_number() OVER (PARTITION BY customer ORDER BY id) AS r FROM orders WHERE EXISTS (SELECT 1 FROM customers c WHERE c.id = orders.customer)) AS x",
+        keys: ["x.id"], select: ["r"], filter: "EXISTS (SELECT 1 FROM customers d WHERE d.id = x.n)", orderBy: [],
+        tellsKey: true)
+    ],
+    [
+      "DELETE FROM customers WHERE id = 3;", "INSERT INTO customers VALUES (3, 'c');",
+      "UPDATE customers SET id = 9 WHERE id = 2;",
     ])
 
   private static let pairs = FoundListsTests.run(
@@ -91,15 +104,15 @@ import Testing
 
   /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with those of each SELECT where not.
   private static let types = FoundListsTests.run(
-    "SELECTs of several types under groups",
+    "SELECTs of several types",
     """
     CREATE TABLE a(id INTEGER PRIMARY KEY, v INTEGER); CREATE TABLE b(id INTEGER PRIMARY KEY, w TEXT);
     INSERT INTO a VALUES (1, 4), (2, 6), (3, 10); INSERT INTO b VALUES (1, '10'), (2, '4'), (3, 'x');
     """,
     [
-      FoundListsTests.query(
-        "(SELECT id, v AS k FROM a UNION ALL SELECT id, w FROM b) x", keys: ["x.id"], ["count(*) AS n", "max(k) AS m"],
-        where: "k > 5", groupBy: ["x.id"])
+      OracleQuery(
+        table: "(SELECT 0 AS side, id, v AS k FROM a UNION ALL SELECT 1, id, w FROM b) AS x", keys: ["side", "id"],
+        select: ["k > 5 AS large"], orderBy: [], tellsKey: true)
     ],
     ["UPDATE b SET w = '11' WHERE id = 1;", "UPDATE a SET v = v + 1;", "UPDATE b SET w = '50' WHERE id = 2;"])
 
@@ -113,7 +126,7 @@ import Testing
     ],
     ["UPDATE t SET b = 10 - b;", "UPDATE t SET a = 8 WHERE id = 1;", "INSERT INTO t VALUES (4, 6, 2);"])
 
-  static let runs = pages + [joins, pairs, types, names]
+  static let runs = pages + [joins, outer, pairs, types, names]
 
   @Test(arguments: runs.indices)
   func listsAgreeWithSQLite(index: Int) throws {
