@@ -109,12 +109,15 @@ package final class CompiledQuery: Sendable {
       + alongside.filter { $0.aggregate != nil }.map(\.aggregateTables)
   }
 
-  /// The same query, with the SQL that says what was asked; nil: it gives another result.
+  /// The same query, with the SQL and the order that say what was asked; nil: it gives another result.
   ///
   /// - Parameter otherwise: how it is followed where this way fails.
   func explained(as asked: CompiledQuery, otherwise: CompiledQuery? = nil) -> CompiledQuery? {
-    let isSame = columns == asked.columns && keyColumns == asked.keyColumns && order == asked.order
-    return isSame ? explained(by: asked.askedSQL, otherwise: otherwise) : nil
+    guard columns == asked.columns, keyColumns == asked.keyColumns, order.isSame(as: asked.order) else { return nil }
+    return CompiledQuery(
+      query, plan.rows, following, askedSQL: asked.askedSQL, reason: reason, parameterNames: parameterNames,
+      order: asked.order, alongside: alongside, longestValue: plan.longestValue, slowness: slowness,
+      otherwise: otherwise ?? self.otherwise?.explained(as: asked))
   }
 
   /// Whether rows that it follows, and does not show, must differ in their keys, and what was asked does not need that.
@@ -135,13 +138,6 @@ package final class CompiledQuery: Sendable {
       && tables.indices.allSatisfy { index in
         !tables[index].mappings.isEmpty || nestedTables.contains(index) || added.contains(index)
       }
-  }
-
-  private func explained(by askedSQL: String, otherwise: CompiledQuery?) -> CompiledQuery {
-    CompiledQuery(
-      query, plan.rows, following, askedSQL: askedSQL, reason: reason, parameterNames: parameterNames, order: order,
-      alongside: alongside, longestValue: plan.longestValue, slowness: slowness,
-      otherwise: otherwise ?? self.otherwise?.explained(by: askedSQL, otherwise: nil))
   }
 
   /// The same query, to be run again after every change.
@@ -299,4 +295,21 @@ extension CompiledQuery {
     }
     return names.enumerated().map { index, name in name.map { named[$0] ?? .null } ?? positional[index] }
   }
+}
+
+extension RowOrder {
+  /// Whether rows stand alike. What a subquery, or a view, makes of a table's column has no name of that table's.
+  fileprivate func isSame(as other: RowOrder) -> Bool {
+    let unnamed = { (order: RowOrder) in
+      var order = order
+      for index in order.terms.indices { order.terms[index].forgetSource() }
+      order.section?.forgetSource()
+      return order
+    }
+    return unnamed(self) == unnamed(other)
+  }
+}
+
+extension RowOrder.Term {
+  fileprivate mutating func forgetSource() { if column == nil { (source, calls) = (nil, []) } }
 }

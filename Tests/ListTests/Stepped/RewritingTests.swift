@@ -67,7 +67,7 @@ import Testing
         key: "c.id", "s"),
     ],
     [
-      "UPDATE customers SET name = 'g' WHERE id > 3;", "UPDATE orders SET n = 3 WHERE id = 1;",
+      "UPDATE orders SET n = 3 WHERE id = 1;", "UPDATE customers SET name = 'g' WHERE id > 3;",
       "INSERT INTO orders VALUES (7, NULL, 3, 12);", "DELETE FROM orders WHERE id = 4;",
       "UPDATE orders SET n = 2 WHERE id > 2;",
     ])
@@ -107,14 +107,18 @@ import Testing
     "SELECTs of several types",
     """
     CREATE TABLE a(id INTEGER PRIMARY KEY, v INTEGER); CREATE TABLE b(id INTEGER PRIMARY KEY, w TEXT);
-    INSERT INTO a VALUES (1, 4), (2, 6), (3, 10); INSERT INTO b VALUES (1, '10'), (2, '4'), (3, 'x');
+    INSERT INTO a VALUES (1, 4), (2, 6), (3, 10); INSERT INTO b VALUES (1, '010'), (2, '4'), (3, 'x');
+    CREATE TABLE c(id INTEGER PRIMARY KEY, n, m); INSERT INTO c VALUES (1, 10, 1), (2, 6, 1);
     """,
     [
       OracleQuery(
-        table: "(SELECT 0 AS side, id, v AS k FROM a UNION ALL SELECT 1, id, w FROM b) AS x", keys: ["side", "id"],
-        select: ["k > 5 AS large"], orderBy: [], tellsKey: true)
+        table: "c JOIN (SELECT 0 AS side, id, v AS k FROM a UNION ALL SELECT 1, id, w FROM b) AS x ON x.k = c.n",
+        keys: ["c.id", "x.side", "x.id AS other"], select: ["m"], orderBy: [], tellsKey: true)
     ],
-    ["UPDATE b SET w = '11' WHERE id = 1;", "UPDATE a SET v = v + 1;", "UPDATE b SET w = '50' WHERE id = 2;"])
+    [
+      "UPDATE c SET m = 2;", "UPDATE c SET m = 3 WHERE id = 1;", "UPDATE b SET w = '11' WHERE id = 1;",
+      "UPDATE a SET v = v + 1;", "UPDATE b SET w = '50' WHERE id = 2;",
+    ])
 
   private static let names = FoundListsTests.run(
     "a name that the query gives is also a column of the subquery's table",
