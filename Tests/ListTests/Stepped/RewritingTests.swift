@@ -86,6 +86,18 @@ import Testing
       "UPDATE customers SET id = 9 WHERE id = 2;",
     ])
 
+  private static let outerJoin = FoundListsTests.run(
+    "a row that passes no condition of an outer join's ON is there all the same", orders,
+    [
+      OracleQuery(
+        table: "customers c LEFT JOIN orders o ON o.customer = c.id AND c.name > 'b'", keys: ["c.id", "o.id AS other"],
+        select: ["sum(length(c.name)) OVER (ORDER BY c.id, o.id) AS s"], orderBy: [], tellsKey: true)
+    ],
+    [
+      "UPDATE orders SET n = 3;", "UPDATE customers SET name = 'aaa' WHERE id = 1;",
+      "DELETE FROM customers WHERE id = 1;",
+    ])
+
   private static let pairs = FoundListsTests.run(
     "rows that a subquery joins go together", orders,
     [
@@ -130,7 +142,7 @@ import Testing
     ],
     ["UPDATE t SET b = 10 - b;", "UPDATE t SET a = 8 WHERE id = 1;", "INSERT INTO t VALUES (4, 6, 2);"])
 
-  static let runs = pages + [joins, outer, pairs, types, names]
+  static let runs = pages + [joins, outer, outerJoin, pairs, types, names]
 
   @Test(arguments: runs.indices)
   func listsAgreeWithSQLite(index: Int) throws {
