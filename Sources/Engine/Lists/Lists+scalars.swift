@@ -12,7 +12,8 @@ extension Lists {
       held[query, default: []].insert(list.id)
       if byQuery[query] == nil, openings[query] == nil { _ = find(query, nil, for: .server) }
     }
-    list.shape.comesFirst = held[list.query] != nil
+    // Others of its shape may be needed although it is not.
+    if held[list.query] != nil { list.shape.comesFirst = true }
     for (_, query) in list.compiled.scalarQueries { byQuery[query]?.shape.comesFirst = true }
     evaluation.holdsScalars = !held.isEmpty
   }

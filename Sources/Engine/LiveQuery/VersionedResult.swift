@@ -40,9 +40,9 @@ package struct VersionedResult {
   package mutating func replace(
     _ fetched: SectionedTreeEditor, shown: Range<Int>, alongside: [NamedValue]? = nil
   ) -> Bool {
-    let isSame = shown == self.shown
+    let isOther = shown != self.shown
     (editor, self.shown) = (fetched, shown)
-    return publish(alongside, isOther: !isSame)
+    return publish(alongside, isOther: isOther)
   }
 
   private mutating func publish(_ alongside: [NamedValue]?, isOther: Bool = false) -> Bool {

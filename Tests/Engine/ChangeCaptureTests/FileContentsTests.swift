@@ -5,7 +5,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Store
 
-/// Programs write over a file beside its WAL, and set its times. Where size and header stay the same, only reports tell which it was.
+/// A program may write over a file beside its WAL, or only set its times: where size and header stay the same, inotify's reports tell which.
 @Suite struct FileContentsTests {
   private let folder: TemporaryFolder
   private let path: String

@@ -13,7 +13,7 @@ import Testing
 
   private static let pages = [
     FoundListsTests.run(
-      "a page of rows of which others have one key",
+      "a page whose hidden rows share a key",
       "CREATE TABLE t(a, b, c); INSERT INTO t VALUES (1, 0, 1), (1, 0, 2), (2, 5, 3), (3, 6, 4), (NULL, 8, 5);",
       [1, 2, 3].map {
         page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT \($0) OFFSET 2", key: "a", "c")
@@ -23,7 +23,7 @@ import Testing
         "INSERT INTO t VALUES (4, 5.5, 7);",
       ]),
     FoundListsTests.run(
-      "a page of rows of which others come to have one key",
+      "a page whose hidden rows come to share a key",
       "CREATE TABLE t(a TEXT PRIMARY KEY, b, c); INSERT INTO t VALUES (NULL, 0, 1), ('x', 4, 2), ('y', 5, 3), ('z', 6, 4);",
       [
         page("SELECT a, b, c FROM t WHERE c > :least ORDER BY b, a LIMIT 2 OFFSET 2", key: "a", "c"),

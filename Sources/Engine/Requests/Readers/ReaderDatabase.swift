@@ -74,21 +74,17 @@ package final class ReaderDatabase: FileConnection {
     defer { if !interruption.isPostponed { slow.note(request.query, clock.now - start) } }
     return try connection.deadline.limited(to: request.timeout, interruption: interruption) {
       () throws(FreshetError) in
-      if request.compiled != nil { return try run(request) }
-      var request = request
+      if let known = request.compiled { return try run(request, as: known) }
       let compiled = try compile(request.query)
-      request.compiled = compiled
-      do throws(FreshetError) { return try run(request) } catch
+      do throws(FreshetError) { return try run(request, as: compiled) } catch
         where error.code == .duplicateKey && compiled.hasHiddenRows
       {
-        request.compiled = compiled.runAgain(because: CompiledQuery.hiddenDuplicates)
-        return try run(request)
+        return try run(request, as: compiled.runAgain(because: CompiledQuery.hiddenDuplicates))
       }
     }
   }
 
-  private func run(_ request: RunRequest) throws(FreshetError) -> RunResult {
-    guard let compiled = request.compiled else { throw FreshetError(.internal, "a query that was not compiled") }
+  private func run(_ request: RunRequest, as compiled: CompiledQuery) throws(FreshetError) -> RunResult {
     let start = clock.now
     let reader = try reader(compiled, request)
     if let memory = request.before?.memory { reader.memory = memory }

@@ -77,8 +77,8 @@ package struct LostFiles: Sendable {
   private let deadline: Instant
   /// How long a program may take to write over a file, while lists keep what they show.
   private static let longestCopy = Nanoseconds.milliseconds(60_000)
-  /// How long to wait for the process's other connections when there is a -wal that must not be applied: a file that is opened beside them
-  /// shows it. On a busy machine their threads may not run for seconds.
+  /// How long to wait for the process's other connections when there is a -wal that must not be applied: what is opened beside them would
+  /// see it. On a busy machine their threads may not run for seconds.
   private static let longestUse = Nanoseconds.milliseconds(10_000)
 
   /// - Parameters:
