@@ -16,7 +16,10 @@ extension ResultReader {
   #endif
 
   /// About what looking a row up costs, in steps of SQLite's machine: those of the statement, and what it takes to start it.
-  private static let stepsOfLookup = 50
+  private var stepsOfLookup: Int {
+    // Of a unit that is not the key all rows come by.
+    identityIsUnit ? 50 : 50 + memory.scanSteps / max(1, memory.keys.unitCount)
+  }
 
   /// The contents of rows of the newest version, which is that of the state that the transaction sees.
   ///
@@ -48,9 +51,10 @@ extension ResultReader {
     }
     do {
       let mustScan = try dependsOnOrder(rows)
-      if !mustScan, rows.count < Self.many || !recent.isEmpty { return try look(up: rows) }
+      let isScanCheaper = memory.scanSteps < rows.count * stepsOfLookup
+      let areFew = rows.count < Self.many && (identityIsUnit || !isScanCheaper)
+      if !mustScan, areFew || !recent.isEmpty { return try look(up: rows) }
       var wanted = WantedRows(rows)
-      let isScanCheaper = memory.scanSteps < rows.count * Self.stepsOfLookup
       return try mustScan || isScanCheaper ? scan(for: &wanted) : look(up: wanted)
     } catch { throw failure(error) }
   }

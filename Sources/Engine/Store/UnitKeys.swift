@@ -15,6 +15,9 @@ struct UnitKeys {
     return keys
   }
 
+  /// How many units have rows.
+  var unitCount: Int { keysOfUnit.count }
+
   func hasRows(of unit: [UInt8]) -> Bool { keysOfUnit[unit] != nil }
 
   func unit(of key: [UInt8]) -> [UInt8]? { unitOfKey[key] }
