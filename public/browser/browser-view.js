@@ -153,7 +153,7 @@ export class BrowserView {
       if (await open.reveal(key)) return;
       await new Promise((resolve) => { setTimeout(resolve, 50); });
     }
-    this.#undo.say("The row was added, but the filters hide it.", true);
+    this.#undo.say("The row was added, but the filters hide it.", () => this.#undo.undo());
   }
 
   /**

@@ -26,7 +26,7 @@ export async function deleteRow(writer, row, restored) {
   const isRefused = (consequences?.refusing.length ?? 0) > 0;
   if (sentences.length > 0 && !isRefused && !await ask(`Delete ${writer.titleOf(row)}?`, sentences, "Delete")) return false;
   try {
-    await (sentences.length > 0 ? deleteWithOthers(writer, row, consequences, hasTriggers, restored) : writer.delete(row, restored));
+    await writer.undo.waitFor(sentences.length > 0 ? deleteWithOthers(writer, row, consequences, hasTriggers, restored) : writer.delete(row, restored));
     return true;
   } catch (error) {
     const isForeignKey = /FOREIGN KEY/i.test(reasonOf(error));

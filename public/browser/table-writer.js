@@ -80,7 +80,12 @@ export class TableWriter {
    * @throws {ConflictError} another program has changed the value
    * @throws {GoneError}
    */
-  async update(row, column, value, old) {
+  update(row, column, value, old) {
+    return this.undo.waitFor(this.#update(row, column, value, old));
+  }
+
+  /** @param {Row} row @param {string} column @param {SQLValue} value @param {SQLValue} old */
+  async #update(row, column, value, old) {
     const key = this.keyOf(row);
     const { table } = this;
     const afterwards = column in key ? { ...key, [column]: value } : key;
@@ -168,7 +173,12 @@ export class TableWriter {
   }
 
   /** @param {Values} values @returns {Promise<Row>} the key of the new row */
-  async insert(values) {
+  insert(values) {
+    return this.undo.waitFor(this.#insert(values));
+  }
+
+  /** @param {Values} values @returns {Promise<Row>} */
+  async #insert(values) {
     const { results: [{ rows: [row] }] } = await this.#named(this.client.transact(insertOf(this.table, values, this.key)), {}, values);
     const { statement, tables } = countingOf(this.catalogue, this.table, this.keyOf(row));
     this.undo.push({

@@ -22,6 +22,8 @@ const decisionTime = 15_000;
 export class Undo {
   /** @type {Step[]} */
   #steps = [];
+  /** Writes that the server has not answered. @type {Set<Promise<void>>} */
+  #writes = new Set();
 
   /** @param {Client} client @param {() => boolean} isActive */
   constructor(client, isActive) {
@@ -37,22 +39,39 @@ export class Undo {
   /** @param {Step} step */
   push(step) {
     this.#steps = [...this.#steps.slice(1 - most), step];
-    this.say([step.title, step.caution].filter(Boolean).join(" "), true, step.buttons);
+    this.say([step.title, step.caution].filter(Boolean).join(" "), () => this.#undo(step), step.buttons);
   }
 
-  /** @param {string} sentence @param {boolean} [canUndo] @param {Button[]} [others] */
-  say(sentence, canUndo = false, others = []) {
-    say(sentence, { weight: 2, buttons: [...(canUndo ? [{ title: "Undo", action: () => { this.undo(); } }] : []), ...others] });
+  /**
+   * @template T
+   * @param {Promise<T>} write what has pushed its step when it ends; its change may show before
+   */
+  waitFor(write) {
+    const ended = Promise.allSettled([write]).then(() => { this.#writes.delete(ended); });
+    this.#writes.add(ended);
+    return write;
   }
 
+  /** @param {string} sentence @param {() => void} [undo] @param {Button[]} [others] */
+  say(sentence, undo, others = []) {
+    say(sentence, { weight: 2, buttons: [...(undo ? [{ title: "Undo", action: undo }] : []), ...others] });
+  }
+
+  /** Takes back what was written last, which the server may not have answered yet. */
   async undo() {
-    const step = this.#steps.pop();
-    if (!step) return this.say("There is nothing to undo.");
-    return this.#take(step, step.statements, step.objection);
+    await Promise.all(this.#writes);
+    const step = this.#steps.at(-1);
+    return step ? this.#undo(step) : this.say("There is nothing to undo.");
+  }
+
+  /** @param {Step} step */
+  #undo(step) {
+    this.#steps = this.#steps.filter((other) => other !== step);
+    return this.#send(step, step.statements, step.objection);
   }
 
   /** @param {Step} step @param {any[]} statements @param {Step["objection"]} [objectionTo] */
-  async #take(step, statements, objectionTo) {
+  async #send(step, statements, objectionTo) {
     try {
       const committed = await this.client.transact(statements);
       const objection = objectionTo?.(committed) ?? null;
@@ -68,7 +87,7 @@ export class Undo {
   /** @param {Step} step @param {string} objection */
   #object(step, objection) {
     const { forced } = step;
-    const buttons = forced ? [{ title: "Undo all the same", action: () => { this.#take(step, forced); } }] : [];
+    const buttons = forced ? [{ title: "Undo all the same", action: () => { this.#send(step, forced); } }] : [];
     say(`Not undone: ${objection}`, { weight: 2, buttons, milliseconds: decisionTime });
   }
 }

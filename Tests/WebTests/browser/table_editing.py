@@ -1,6 +1,7 @@
 """Writing in the table browser: always compared with what the sqlite3 shell then finds in the file."""
 import random
 import re
+import signal
 import sqlite3
 import time
 
@@ -329,6 +330,25 @@ def edits_are_undone(page, server):
     page.toast.get_by_role("button", name="Undo").click()
     page.page.keyboard.press("Control+z")
     becomes(server, "SELECT quote(Region), quote(Phone) FROM Customers WHERE CustomerID = 'CU004'", before)
+
+
+@test
+def undo_takes_back_what_the_server_has_not_answered(page, server):
+    """Ctrl Z means what is seen, and the button what it stands beside."""
+    page.open(server, "Customers").is_open("Customers", 91)
+    values = "SELECT quote(Region), quote(Phone) FROM Customers WHERE CustomerID = 'CU006'"
+    before = sql(server.database, values)
+    page.edit(5, "Region", "North").press("Enter")
+    expect(page.toast).to_contain_text("Region of Customers CU006 changed.")
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        page.edit(5, "Phone", "12").press("Enter")
+        expect(page.cell(5, "Phone")).to_have_text("12")
+        page.toast.get_by_role("button", name="Undo").click()
+        page.page.keyboard.press("Control+z")
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    becomes(server, values, before)
 
 
 @test
