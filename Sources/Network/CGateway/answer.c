@@ -1,4 +1,4 @@
-/* Answers as libwebsockets writes them: its functions lay out heads, as HTTP/1 or HTTP/2 has them. */
+/* Answers as libwebsockets writes them: its functions lay out heads. */
 #include "answer.h"
 
 #include <stdlib.h>
@@ -84,12 +84,11 @@ static bool put_date(struct lws *wsi, uint8_t **at, uint8_t *end) {
 }
 
 bool answer_put_head(const struct answer *answer, struct lws *wsi, bool keep_alive, uint8_t **at, uint8_t *end) {
-  bool is_multiplexed = lws_get_network_wsi(wsi) != wsi;
   const char *connection = keep_alive ? "keep-alive" : "close";
   char length[24];
   if (lws_add_http_header_status(wsi, (unsigned int)answer->status | LWSAHH_FLAG_NO_SERVER_NAME, at, end)) return false;
   if (!put_date(wsi, at, end)) return false;
-  if (!is_multiplexed && !put(wsi, "Connection:", connection, strlen(connection), at, end)) return false;
+  if (!put(wsi, "Connection:", connection, strlen(connection), at, end)) return false;
   /* 204 and 304 have no body, and 304 does not say how long it would have been. */
   if (answer->is_stream) {
     if (answer->is_chunked && !put(wsi, "Transfer-Encoding:", "chunked", 7, at, end)) return false;

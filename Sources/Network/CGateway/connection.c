@@ -12,10 +12,7 @@
 
 #include <openssl/ssl.h>
 
-struct connection *connection_of(struct lws *wsi) {
-  struct opaque *opaque = lws_get_opaque_user_data(lws_get_network_wsi(wsi));
-  return opaque && opaque->is_connection ? (struct connection *)opaque : NULL;
-}
+struct connection *connection_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
 struct connection *connection_at(const gateway *gateway, int descriptor) {
   return descriptor >= 0 && (size_t)descriptor < gateway->descriptors ? gateway->by_descriptor[descriptor] : NULL;
@@ -46,7 +43,6 @@ bool connection_open(gateway *gateway, struct lws *wsi) {
   SSL *tls = lws_get_ssl(wsi);
   struct connection *connection = calloc(1, sizeof *connection);
   if (!connection) return false;
-  connection->opaque.is_connection = true;
   connection->gateway = gateway;
   connection->wsi = wsi;
   connection->descriptor = lws_get_socket_fd(wsi);

@@ -9,24 +9,17 @@
 struct exchange;
 struct session;
 
-/* What libwebsockets keeps for us with a connection, or with one of the streams that HTTP/2 has in it: their first member. */
-struct opaque {
-  bool is_connection; /* else an exchange */
-};
-
 struct connection {
-  struct opaque opaque;
   bool is_proxy; /* a trusted one: it speaks for clients */
   gateway *gateway;
   struct lws *wsi;
   int descriptor; /* of the socket */
   struct target target;
   struct session *session;
-  struct exchange *exchange; /* of HTTP/1; with HTTP/2 each stream has its own */
+  struct exchange *exchange; /* NULL while none is going on */
   struct request *handshake; /* one that was accepted, until the session is open */
   gateway_address peer; /* the other end of the socket: the client, or a proxy */
   struct place place;      /* of the peer; behind a proxy, of the client whose session it is */
-  size_t unreturned;       /* what is left of that of bodies of HTTP/2 that have come: their windows are one for the connection */
   uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
   lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
@@ -34,7 +27,7 @@ struct connection {
 
 /* The one that has this socket; NULL: none. */
 struct connection *connection_at(const gateway *gateway, int descriptor);
-/* NULL for a stream or a connection that is not known. */
+/* NULL for one that is not known. */
 struct connection *connection_of(struct lws *wsi);
 /* Whether a peer is a trusted proxy. */
 bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer);

@@ -1,10 +1,8 @@
 /*
- * From the moment a request of HTTP/1 is whole until its answer is written, its connection is not read: a client that pipelines its
+ * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines its
  * next request waits in the kernel. libwebsockets (4.1 to 4.3) reports room only on a connection that it also reads, and
  * spins there while something waits to be read. So it is offered room here, at the end of a turn, and every PUMP_INTERVAL_US while the
  * kernel takes no more; what it is given meanwhile is no more than GATHER_BYTES, which it keeps a copy of.
- *
- * The streams of an HTTP/2 connection are read all the time, and libwebsockets says when they can be written to.
  */
 #include "exchange.h"
 
@@ -20,19 +18,14 @@
 
 /* Bytes written for one client before others get their turn. */
 #define TURN_BYTES ((size_t)1024 * 1024)
-/* What every client of HTTP/2 takes in one frame. */
-#define FRAME_BYTES ((size_t)16 * 1024)
-/* A window is returned when so much has come. */
-#define RETURNED_BYTES ((size_t)64 * 1024)
 /* How often room is looked for on connections that had none. */
 #define PUMP_INTERVAL_US ((lws_usec_t)2000)
 /* What a body may lag behind its least rate: a client has to get going. */
 #define BODY_HEAD_START_US (5 * (lws_usec_t)LWS_US_PER_SEC)
 
 static struct exchange *exchange_of(struct lws *wsi) {
-  struct opaque *opaque = lws_get_opaque_user_data(wsi);
-  if (!opaque) return NULL;
-  return opaque->is_connection ? ((struct connection *)opaque)->exchange : (struct exchange *)opaque;
+  struct connection *connection = connection_of(wsi);
+  return connection ? connection->exchange : NULL;
 }
 
 /* Says how the request ended, once. */
@@ -54,18 +47,14 @@ static void exchange_free(struct exchange *exchange) {
   registry_remove(&exchange->gateway->exchanges, exchange->id);
   lws_dll2_remove(&exchange->waiting);
   address_leave(exchange->gateway, &exchange->place);
-  if (exchange->is_multiplexed) {
-    lws_set_opaque_user_data(exchange->wsi, NULL);
-  } else {
-    exchange->connection->exchange = NULL;
-  }
+  exchange->connection->exchange = NULL;
   request_free(exchange->request);
   answer_free(exchange->answer);
   free(exchange->body);
   free(exchange);
 }
 
-/* Hangs up. Of an HTTP/2 connection nothing else would end an answer that is not whole. */
+/* Hangs up. */
 void exchange_give_up(struct exchange *exchange) {
   exchange->state = DOOMED;
   lws_dll2_remove(&exchange->waiting);
@@ -89,23 +78,11 @@ static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
   lws_dll2_add_tail(&exchange->waiting, list);
 }
 
-void exchange_write_soon(struct exchange *exchange) {
-  if (exchange->is_multiplexed) {
-    exchange_write_later(exchange);
-  } else {
-    move_to(exchange, &exchange->gateway->due_exchanges);
-  }
-}
+void exchange_write_soon(struct exchange *exchange) { move_to(exchange, &exchange->gateway->due_exchanges); }
 
 void exchange_write_later(struct exchange *exchange) {
-  gateway *gateway = exchange->gateway;
-  if (exchange->is_multiplexed) {
-    lws_callback_on_writable(exchange->wsi);
-    move_to(exchange, &gateway->multiplexed);
-  } else {
-    schedule_pump(gateway);
-    move_to(exchange, &gateway->unfinished);
-  }
+  schedule_pump(exchange->gateway);
+  move_to(exchange, &exchange->gateway->unfinished);
 }
 
 /* libwebsockets calls back (exchange_writable), unless it has something of its own to write first. */
@@ -162,16 +139,6 @@ int exchange_finish(struct exchange *exchange) {
   struct connection *connection = exchange->connection;
   struct lws *wsi = exchange->wsi;
   report(exchange);
-  if (exchange->is_multiplexed && exchange->request->takes_body && !exchange->has_body) {
-    /* What comes of a body after its stream was closed would be taken off the window of the whole connection. */
-    exchange->state = LINGERING;
-    exchange->give_up_at = gateway_now(gateway) + CLOSE_PATIENCE_US;
-    return 0;
-  }
-  if (exchange->is_multiplexed) {
-    exchange_free(exchange);
-    return -1;
-  }
   if (!exchange->keep_alive) {
     socket_end(wsi);
     exchange->state = LINGERING;
@@ -192,35 +159,22 @@ int exchange_finish(struct exchange *exchange) {
   return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
-/* The head; with HTTP/1 as much of the body as fits behind it leaves with it. */
+/* The head, and as much of the body as fits behind it. */
 static int write_head(struct exchange *exchange) {
   const struct answer *answer = exchange->answer;
   uint8_t *start = exchange->gateway->gather + LWS_PRE, *end = start + GATHER_BYTES, *at = start;
   if (!answer_put_head(answer, exchange->wsi, exchange->keep_alive, &at, end)) return -1;
-  int protocol = LWS_WRITE_HTTP_HEADERS;
-  if (exchange->is_multiplexed) {
-    if (!exchange->total) protocol |= LWS_WRITE_H2_STREAM_END;
-  } else {
-    size_t room = (size_t)(end - at), part = exchange->total < room ? exchange->total : room;
-    memcpy(at, answer->body, part);
-    at += part;
-    exchange->sent = part;
-  }
+  size_t room = (size_t)(end - at), part = exchange->total < room ? exchange->total : room;
+  memcpy(at, answer->body, part);
+  at += part;
+  exchange->sent = part;
   exchange->has_head = true;
-  return lws_write(exchange->wsi, start, (size_t)(at - start), (enum lws_write_protocol)protocol);
-}
-
-size_t exchange_room(const struct exchange *exchange, size_t most) {
-  if (!exchange->is_multiplexed) return most;
-  int allowed = lws_get_peer_write_allowance(exchange->wsi);
-  return allowed <= 0 ? 0 : (size_t)allowed < FRAME_BYTES ? (size_t)allowed : FRAME_BYTES;
+  return lws_write(exchange->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
 }
 
 static int write_part(struct exchange *exchange) {
-  size_t left = exchange->total - exchange->sent, room = exchange_room(exchange, GATHER_BYTES), part = left < room ? left : room;
-  if (!part) return 0;
-  bool is_last = part == left && exchange->is_multiplexed;
-  int written = lws_write(exchange->wsi, exchange->answer->body + exchange->sent, part, is_last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+  size_t left = exchange->total - exchange->sent, part = left < GATHER_BYTES ? left : GATHER_BYTES;
+  int written = lws_write(exchange->wsi, exchange->answer->body + exchange->sent, part, LWS_WRITE_HTTP);
   exchange->sent += part;
   return written;
 }
@@ -235,19 +189,13 @@ static int write_answer(struct exchange *exchange) {
   }
   bool is_first = !exchange->has_head;
   if (is_first && write_head(exchange) < 0) return -1;
-  /* HTTP/2 takes one frame at a time. */
-  bool goes_on = !is_first || !exchange->is_multiplexed;
-  while (goes_on && exchange->sent < exchange->total && exchange->sent < turn && !lws_partial_buffered(wsi)) {
-    size_t so_far = exchange->sent;
+  while (exchange->sent < exchange->total && exchange->sent < turn && !lws_partial_buffered(wsi)) {
     if (write_part(exchange) < 0) return -1;
-    goes_on = !exchange->is_multiplexed && exchange->sent > so_far;
   }
   if (is_first || exchange->sent > before) {
     exchange->give_up_at = gateway_now(exchange->gateway) + read_patience(exchange->gateway);
   }
-  bool is_whole = exchange->sent == exchange->total;
-  /* What libwebsockets has copied of it is sent before the stream's end, as it is all one connection. */
-  if (is_whole && (exchange->is_multiplexed || !lws_partial_buffered(wsi))) return exchange_finish(exchange);
+  if (exchange->sent == exchange->total && !lws_partial_buffered(wsi)) return exchange_finish(exchange);
   exchange_write_later(exchange);
   return 0;
 }
@@ -288,7 +236,7 @@ static void stop_reading(struct exchange *exchange) {
   lws_set_timeout(exchange->wsi, NO_PENDING_TIMEOUT, 0);
 }
 
-/* The request is whole: with HTTP/1 no more is read until it is answered. */
+/* The request is whole: no more is read until it is answered. */
 static void perform(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct request *request = exchange->request;
@@ -321,15 +269,10 @@ static struct exchange *exchange_create(struct connection *connection, struct lw
   exchange->gateway = connection->gateway;
   exchange->connection = connection;
   exchange->wsi = wsi;
-  exchange->is_multiplexed = wsi != connection->wsi;
   exchange->request = request;
   exchange->keep_alive = request->keep_alive && !connection->gateway->stopping;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
-  if (exchange->is_multiplexed) {
-    lws_set_opaque_user_data(wsi, exchange);
-  } else {
-    connection->exchange = exchange;
-  }
+  connection->exchange = exchange;
   if (exchange->id) return exchange;
   exchange_free(exchange);
   return NULL;
@@ -394,7 +337,7 @@ static int read_body(struct exchange *exchange) {
  */
 static bool is_pipelined(const struct exchange *exchange) {
   const struct connection *connection = exchange->connection;
-  return !exchange->is_multiplexed && connection->read_count &&
+  return connection->read_count &&
          socket_read_count(lws_get_socket_fd(exchange->wsi)) == connection->read_count;
 }
 
@@ -416,12 +359,7 @@ int exchange_begin(struct connection *connection, struct lws *wsi) {
   exchange->place = connection_name_client(connection, exchange->request);
   if (exchange->request->takes_body && is_pipelined(exchange)) return refuse_pipelined(exchange);
   fault = find_fault(exchange, fault);
-  exchange->fault = GATEWAY_NO_FAULT;
-  if (fault != GATEWAY_NO_FAULT && exchange->is_multiplexed && exchange->request->content_length) {
-    /* Browsers read no answer before they have sent all of a body, and a stream that has ended takes none. */
-    exchange->fault = fault;
-    exchange->body_since = gateway_now(connection->gateway);
-  } else if (fault != GATEWAY_NO_FAULT) {
+  if (fault != GATEWAY_NO_FAULT) {
     refuse(exchange, fault, NULL);
   } else if (refuse_hasty(exchange)) {
     return 0;
@@ -433,34 +371,12 @@ int exchange_begin(struct connection *connection, struct lws *wsi) {
   return 0;
 }
 
-/*
- * Lets a client of HTTP/2 send as much as it has sent. libwebsockets (4.1 to 4.3) returns windows by itself once its estimate of them is small, but does
- * not count what comes before the request is acted on: the client's window is empty then, and the estimate is not.
- */
-static int return_window(struct exchange *exchange, size_t length, bool is_whole) {
-  if (!exchange->is_multiplexed) return 0;
-  struct connection *connection = exchange->connection;
-  exchange->unreturned += length;
-  if (is_whole) {
-    /* The stream needs none any more. */
-    connection->unreturned += exchange->unreturned;
-    exchange->unreturned = 0;
-  }
-  size_t credit = exchange->unreturned + connection->unreturned;
-  if (credit < RETURNED_BYTES) return 0;
-  exchange->unreturned = 0;
-  connection->unreturned = 0;
-  return lws_wsi_tx_credit(exchange->wsi, LWSTXCR_PEER_TO_US, (int)credit) ? -1 : 0;
-}
-
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
   struct exchange *exchange = exchange_of(wsi);
   if (!exchange || !length) return 0;
-  if (return_window(exchange, length, false) < 0) return -1;
-  if (exchange->state == LINGERING) exchange->give_up_at = gateway_now(exchange->gateway) + CLOSE_PATIENCE_US;
   if (exchange->state != READING) return 0;
   if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
-  if (exchange->body) memcpy(exchange->body + exchange->body_length, bytes, length);
+  memcpy(exchange->body + exchange->body_length, bytes, length);
   exchange->body_length += length;
   return 0;
 }
@@ -468,13 +384,8 @@ int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
 int exchange_body_complete(struct lws *wsi) {
   struct exchange *exchange = exchange_of(wsi);
   if (!exchange) return 0;
-  exchange->has_body = true;
-  if (return_window(exchange, 0, true) < 0) return -1;
-  if (exchange->state == LINGERING && exchange->is_multiplexed) return exchange_finish(exchange);
   if (exchange->state != READING) return 0;
-  if (exchange->fault != GATEWAY_NO_FAULT) {
-    refuse(exchange, exchange->fault, NULL);
-  } else if (exchange->body_length == exchange->request->content_length) {
+  if (exchange->body_length == exchange->request->content_length) {
     perform(exchange);
   } else {
     refuse(exchange, GATEWAY_BAD_LENGTH, NULL);
@@ -482,7 +393,7 @@ int exchange_body_complete(struct lws *wsi) {
   return 0;
 }
 
-/* The connection or the stream is closed. */
+/* The connection is closed. */
 void exchange_gone(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   gateway_request_id id = exchange->id;
@@ -506,14 +417,11 @@ static void watch(struct exchange *exchange, lws_usec_t now) {
   if (exchange->state == READING && body_is_late(exchange, now)) {
     exchange->gateway->counters.late += 1;
     refuse(exchange, GATEWAY_LATE, NULL);
-  } else if ((exchange->state == WAITING || exchange->state == STREAMING) && !exchange->is_multiplexed &&
+  } else if ((exchange->state == WAITING || exchange->state == STREAMING) &&
              socket_has_ended(lws_get_socket_fd(exchange->wsi))) {
     exchange_give_up(exchange);
   } else if (exchange->state == WRITING && is_over) {
     exchange_hang_up(exchange);
-  } else if (exchange->state == LINGERING && exchange->is_multiplexed && is_over) {
-    exchange->state = DOOMED;
-    doom(exchange->gateway, exchange->wsi);
   }
 }
 

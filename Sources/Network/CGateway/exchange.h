@@ -6,7 +6,7 @@
 #include "connection.h"
 
 /* READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or LINGERING until the client has closed after
-   the last byte, or has sent what it still sends. DOOMED: libwebsockets will close it. */
+   the last byte. DOOMED: libwebsockets will close it. */
 enum exchange_state { READING, WAITING, WRITING, STREAMING, LINGERING, DOOMED };
 
 struct stream;
@@ -18,23 +18,18 @@ struct exchange_source {
 };
 
 struct exchange {
-  struct opaque opaque;
   enum exchange_state state;
   gateway *gateway;
   struct connection *connection;
-  struct lws *wsi; /* the connection's, or the stream's of HTTP/2 */
+  struct lws *wsi; /* the connection's */
   gateway_request_id id;
   struct request *request;
   struct place place; /* of its client, behind a proxy */
-  gateway_fault fault; /* what it is refused for when its body has come */
-  uint8_t *body;       /* NULL for one that is not kept */
+  uint8_t *body;
   size_t body_length;
-  size_t unreturned; /* bytes of the body that the client was not told it may send anew */
   lws_usec_t body_since;
-  bool is_multiplexed; /* HTTP/2 */
   bool keep_alive;
   bool is_offered; /* room, of which libwebsockets has not told yet */
-  bool has_body;   /* all of the request's has come */
   bool has_head;   /* that of the answer has been written */
   bool streamed;   /* there was a stream */
   bool reported;   /* `answered` was called */
@@ -46,7 +41,7 @@ struct exchange {
   lws_dll2_t waiting; /* among those that write soon, or later */
 };
 
-/* What libwebsockets reports of a connection of HTTP/1, or of a stream of HTTP/2: all return what its callbacks do. */
+/* What libwebsockets reports of a connection: all return what its callbacks do. */
 int exchange_begin(struct connection *connection, struct lws *wsi);
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length);
 int exchange_body_complete(struct lws *wsi);
@@ -59,8 +54,6 @@ void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes
 /* Has it written to when this turn of the loop ends, or once there is room. */
 void exchange_write_soon(struct exchange *exchange);
 void exchange_write_later(struct exchange *exchange);
-/* Bytes that one write may have: at most so many with HTTP/1, and what the window leaves with HTTP/2. */
-size_t exchange_room(const struct exchange *exchange, size_t most);
 /* Its answer is with the kernel. What libwebsockets' callback returns. */
 int exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);

@@ -122,8 +122,7 @@ struct gateway {
   uint8_t *gather;           /* GATHER_BYTES, behind LWS_PRE that are libwebsockets' */
   struct timer watch_timer, stop_timer, throttle_timer, pump_timer;
   lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
-  lws_dll2_owner_t unfinished; /* exchanges of HTTP/1 whose answer is being written, or waits to be read */
-  lws_dll2_owner_t multiplexed; /* those of HTTP/2 */
+  lws_dll2_owner_t unfinished; /* exchanges whose answer is being written, or waits to be read */
   struct {
     atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */

@@ -30,13 +30,8 @@ static int call_session(struct connection *connection, enum lws_callback_reasons
 }
 
 static void destroy(struct lws *wsi) {
-  struct opaque *opaque = lws_get_opaque_user_data(wsi);
-  if (!opaque) return;
-  if (!opaque->is_connection) {
-    exchange_gone((struct exchange *)opaque);
-    return;
-  }
-  struct connection *connection = (struct connection *)opaque;
+  struct connection *connection = connection_of(wsi);
+  if (!connection) return;
   if (connection->session) session_gone(connection->session);
   if (connection->exchange) exchange_gone(connection->exchange);
   connection_free(connection);
@@ -53,11 +48,9 @@ int protocol_call(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     /* A CONNECT request turns into a raw socket, which nobody wants. */
     case LWS_CALLBACK_RAW_ADOPT:
     case LWS_CALLBACK_RAW_RX: return -1;
-    /* No WebSocket within HTTP/2: see tls.c. */
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION: return lws_get_network_wsi(wsi) == wsi ? 0 : -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
       connection = connection_of(wsi);
-      return connection && connection->wsi == wsi ? handshake_confirm(connection, in) : -1;
+      return connection ? handshake_confirm(connection, in) : -1;
     case LWS_CALLBACK_HTTP:
       connection = connection_of(wsi);
       return connection ? exchange_begin(connection, wsi) : -1;

@@ -24,7 +24,7 @@ static const struct {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* That libwebsockets has no token for. It keeps none of those with HTTP/2. */
+/* That libwebsockets has no token for. */
 static const char *const custom_headers[] = {"last-event-id:", "sec-fetch-site:", "forwarded:"};
 enum { CUSTOM_HEADERS = sizeof custom_headers / sizeof *custom_headers };
 
@@ -121,14 +121,9 @@ static gateway_span put_query(struct request *request, struct lws *wsi, char *sc
   return (gateway_span){(const uint8_t *)request->storage + before, request->used - before};
 }
 
-/* HTTP/2 has the method and the path in headers of their own. */
 static void put_method_and_path(struct request *request, struct lws *wsi) {
   gateway_request *head = &request->head;
-  if (request->is_multiplexed) {
-    head->method = put_header(request, wsi, WSI_TOKEN_HTTP_COLON_METHOD);
-    head->path = put_header(request, wsi, WSI_TOKEN_HTTP_COLON_PATH);
-  }
-  for (size_t i = 0; !request->is_multiplexed && i < METHODS; i++) {
+  for (size_t i = 0; i < METHODS; i++) {
     if (lws_hdr_total_length(wsi, methods[i].token) <= 0) continue;
     head->method = put(request, methods[i].name, strlen(methods[i].name));
     head->path = put_header(request, wsi, methods[i].token);
@@ -144,7 +139,7 @@ static void put_headers(struct request *request, struct lws *wsi) {
     gateway_span *place;
   } known[] = {
       {WSI_TOKEN_ORIGIN, &head->origin},
-      {request->is_multiplexed ? WSI_TOKEN_HTTP_COLON_AUTHORITY : WSI_TOKEN_HOST, &head->host},
+      {WSI_TOKEN_HOST, &head->host},
       {WSI_TOKEN_HTTP_AUTHORIZATION, &head->authorization},
       {WSI_TOKEN_HTTP_IF_NONE_MATCH, &head->if_none_match},
       {WSI_TOKEN_HTTP_CONTENT_TYPE, &head->content_type},
@@ -174,7 +169,7 @@ static bool is_authority(gateway_span host) {
 
 static gateway_fault check_host(const struct request *request, struct lws *wsi) {
   gateway_span host = request->head.host;
-  if (!request->is_multiplexed && is_repeated(wsi, WSI_TOKEN_HOST)) return GATEWAY_BAD_HOST;
+  if (is_repeated(wsi, WSI_TOKEN_HOST)) return GATEWAY_BAD_HOST;
   if (!host.length) return request->is_modern ? GATEWAY_BAD_HOST : GATEWAY_NO_FAULT;
   return is_authority(host) ? GATEWAY_NO_FAULT : GATEWAY_BAD_HOST;
 }
@@ -182,7 +177,6 @@ static gateway_fault check_host(const struct request *request, struct lws *wsi) 
 static gateway_fault read_version(struct request *request, struct lws *wsi) {
   char text[16];
   request->is_modern = true;
-  if (request->is_multiplexed) return GATEWAY_NO_FAULT;
   if (lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP) <= 0) return GATEWAY_BAD_VERSION;
   request->is_modern = strcmp(text, "HTTP/1.1") == 0;
   return request->is_modern || strcmp(text, "HTTP/1.0") == 0 ? GATEWAY_NO_FAULT : GATEWAY_BAD_VERSION;
@@ -201,10 +195,8 @@ static gateway_fault read_length(struct request *request, struct lws *wsi) {
     return length > 0 && strcasecmp(coding, "chunked") == 0 ? GATEWAY_NO_LENGTH : GATEWAY_UNKNOWN_CODING;
   }
   if (!has_length) {
-    /* With HTTP/1 there is no body then, though libwebsockets believes in one of 100 MiB; HTTP/2 would not need to say. */
-    if (!is_for_bodies(request->head.method)) return GATEWAY_NO_FAULT;
-    if (request->is_multiplexed) return GATEWAY_NO_LENGTH;
-    request->keep_alive = false;
+    /* There is no body then, though libwebsockets believes in one of 100 MiB. */
+    if (is_for_bodies(request->head.method)) request->keep_alive = false;
     return GATEWAY_NO_FAULT;
   }
   if (is_repeated(wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH)) return GATEWAY_BAD_LENGTH;
@@ -220,7 +212,7 @@ static void read_connection(struct request *request, struct lws *wsi) {
   gateway_span connection = request->connection;
   bool closes = list_contains(connection, "close", true);
   request->keep_alive = !closes && (request->is_modern || list_contains(connection, "keep-alive", true));
-  request->expects_continue = request->is_modern && !request->is_multiplexed &&
+  request->expects_continue = request->is_modern &&
                               lws_hdr_copy(wsi, text, sizeof text, WSI_TOKEN_HTTP_EXPECT) > 0 &&
                               strcasecmp(text, "100-continue") == 0;
 }
@@ -252,7 +244,6 @@ struct request *request_read(struct lws *wsi, gateway_fault *fault) {
     free(request);
     return NULL;
   }
-  request->is_multiplexed = lws_get_network_wsi(wsi) != wsi;
   put_method_and_path(request, wsi);
   request->head.query = put_query(request, wsi, request->storage + request->capacity, longest);
   put_headers(request, wsi);

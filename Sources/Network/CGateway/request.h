@@ -12,7 +12,6 @@ struct request {
   char peer[46]; /* the client's address */
   gateway_span upgrade, connection, key, version, forwarded_for, forwarded;
   bool is_modern; /* HTTP/1.1 or later */
-  bool is_multiplexed; /* HTTP/2 */
   bool is_head, takes_body, keep_alive, expects_continue; /* takes_body: libwebsockets may expect one, whatever is wrong with the rest */
   uint64_t content_length;
 };

@@ -2,7 +2,7 @@
  * A stream exists from its request on, but its answer begins with the first frame, or after BEGIN_AFTER_US: so a request that
  * turns out to be wrong is answered with a problem and its status.
  *
- * What is due together leaves in one write: a chunk for clients of HTTP/1.1, a frame with HTTP/2.
+ * What is due together leaves in one write: a chunk for clients of HTTP/1.1.
  */
 #include "stream.h"
 
@@ -59,7 +59,6 @@ static void begin(struct stream *stream) {
   exchange->keep_alive = false;
   /* A client that is gone without a word is noticed by what it does not acknowledge. */
   socket_limit_patience(lws_get_socket_fd(exchange->connection->wsi), read_patience(exchange->gateway));
-  if (exchange->is_multiplexed) lws_http_mark_sse(exchange->wsi);
   exchange_write_soon(exchange);
 }
 
@@ -157,12 +156,12 @@ static size_t gather(struct stream *stream, uint8_t *into, size_t room) {
   return length;
 }
 
-static int write_some(struct stream *stream, size_t room) {
+static int write_some(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
   uint8_t *payload = exchange->gateway->gather + LWS_PRE + CHUNK_HEAD_BYTES, *start = payload;
-  size_t length = gather(stream, payload, room);
+  size_t length = gather(stream, payload, PAYLOAD_BYTES);
   uint8_t *stop = payload + length;
-  bool is_last = stream->owes_end && !stream->channel.count, is_chunked = exchange->request->is_modern && !exchange->is_multiplexed;
+  bool is_last = stream->owes_end && !stream->channel.count, is_chunked = exchange->request->is_modern;
   if (is_chunked && length) {
     char head[CHUNK_HEAD_BYTES];
     int digits = snprintf(head, sizeof head, "%zx\r\n", length);
@@ -176,10 +175,9 @@ static int write_some(struct stream *stream, size_t room) {
     stop += sizeof last_chunk - 1;
   }
   if (is_last) stream->owes_end = false;
-  if (stop == start && !exchange->is_multiplexed) return 0;
-  bool ends = is_last && exchange->is_multiplexed;
+  if (stop == start) return 0;
   stream->channel.taken_at = gateway_now(exchange->gateway);
-  int written = lws_write(exchange->wsi, start, (size_t)(stop - start), ends ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
+  int written = lws_write(exchange->wsi, start, (size_t)(stop - start), LWS_WRITE_HTTP);
   if (lws_partial_buffered(exchange->wsi)) {
     channel_copied(&stream->channel, (size_t)(stop - start));
   } else {
@@ -199,16 +197,9 @@ static int writable(struct exchange *exchange) {
     if (stream->channel.in_flight) stream->channel.taken_at = gateway_now(exchange->gateway);
     channel_landed(&stream->channel);
   }
-  if (is_free && stream->head) {
-    if (write_head(stream) < 0) return -1;
-    /* HTTP/2 takes one frame at a time. */
-    is_free = !exchange->is_multiplexed;
-  }
+  if (is_free && stream->head && write_head(stream) < 0) return -1;
   while (is_free && has_something_to_write(stream) && !lws_partial_buffered(exchange->wsi)) {
-    size_t room = exchange_room(exchange, PAYLOAD_BYTES);
-    if (!room && stream->channel.count) break;
-    if (write_some(stream, room) < 0) return -1;
-    is_free = !exchange->is_multiplexed;
+    if (write_some(stream) < 0) return -1;
   }
   if (has_something_to_write(stream) || lws_partial_buffered(exchange->wsi)) {
     exchange_write_later(exchange);
@@ -233,7 +224,7 @@ struct stream *stream_open(struct exchange *exchange, const char *type, const ch
   struct answer *head = lines ? answer_create(200, lines, NULL, 0) : NULL;
   free(lines);
   if (head) head->is_stream = true;
-  if (head) head->is_chunked = exchange->request->is_modern && !exchange->is_multiplexed;
+  if (head) head->is_chunked = exchange->request->is_modern;
   struct stream *stream = head && !exchange->request->is_head ? calloc(1, sizeof *stream) : NULL;
   char *copy = stream ? strdup(headers) : NULL;
   if (!copy || !channel_open(&stream->channel, gateway, &stream_kind)) {
