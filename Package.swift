@@ -72,12 +72,7 @@ func tests(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency]) 
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 /// Apple's systems have WebSockets of their own.
-let nio: [Target.Dependency] = [
-  ("NIOCore", "swift-nio"), ("NIOHTTP1", "swift-nio"), ("NIOPosix", "swift-nio"),
-  ("NIOSSL", "swift-nio-ssl"), ("NIOWebSocket", "swift-nio"),
-].map { name, package in
-  .product(name: name, package: package, condition: .when(platforms: [.linux]))
-}
+let webSocketClient: Target.Dependency = .target(name: "WebSocketClient", condition: .when(platforms: [.linux]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -94,13 +89,11 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
   ],
   targets: [
     // C: sockets, compression.
-    system(.network, "CLibWebSockets", "libwebsockets", apt: "libwebsockets-dev"),
-    system(.cluster, "COpenSSL", "openssl", apt: "libssl-dev"),
+    system(.libraries, "CLibWebSockets", "libwebsockets", apt: "libwebsockets-dev"),
+    system(.libraries, "COpenSSL", "openssl", apt: "libssl-dev"),
     system(.cluster, "CLibNATS", "libnats", apt: "libnats-dev"),
     system(.cluster, "CZlib", "zlib", apt: "zlib1g-dev"),
     .target(
@@ -170,12 +163,12 @@ let package = Package(
         logging,
       ]),
     module(.libraries, "FreshetRemote", ["FreshetResults", "LiveQuery", "Wire"]),
-    module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery"] + nio),
-    module(.network, "Gateway", ["CGateway", "Ground"]),
     .target(
       name: "CWebSocketClient", dependencies: ["CLibWebSockets", "COpenSSL"],
-      path: Floor.network.path("CWebSocketClient"), cSettings: cSettings),
-    module(.network, "WebSocketClient", ["CWebSocketClient", "FreshetRemote", "LiveQuery"]),
+      path: Floor.libraries.path("CWebSocketClient"), cSettings: cSettings),
+    module(.libraries, "WebSocketClient", ["CWebSocketClient", "FreshetRemote", "LiveQuery"]),
+    module(.libraries, "FreshetClient", ["FreshetRemote", "LiveQuery", webSocketClient]),
+    module(.network, "Gateway", ["CGateway", "Ground"]),
     // More machines: a log of changes in a broker, and files that are made of it.
     module(.cluster, "Broker", ["CLibNATS", "Ground"]),
     module(
@@ -262,7 +255,6 @@ let package = Package(
       ]),
     tests(.tools, of: "TerminalWatch", ["FreshetRemote", "FreshetResults", "LiveQuery", "Wire"]),
     tests(.network, of: "Gateway", ["TestSupport"]),
-    tests(.network, of: "WebSocketClient", ["FreshetClient", "LiveQuery", "ServerSupport", "TestSupport"]),
     tests(.cluster, of: "Broker", ["TestSupport"]),
     tests(
       .cluster, of: "Replication",

@@ -1,11 +1,15 @@
 @_exported public import FreshetRemote
 
-/// This platform's transport: URLSession's on Apple's systems, SwiftNIO's elsewhere.
+#if !canImport(Darwin)
+  @_exported public import WebSocketClient
+#endif
+
+/// This platform's transport: URLSession's on Apple's systems, that of libwebsockets elsewhere.
 public var defaultTransport: any LiveTransport {
   #if canImport(Darwin)
     URLSessionTransport()
   #else
-    NIOTransport()
+    WebSocketTransport()
   #endif
 }
 

@@ -50,7 +50,8 @@ package actor WatchLoop {
     outside.watchSignals()
     if display == .screen { outside.watchKeys() }
     let transport = WatchTransport(
-      address, over: try WebSocketTransport(trusting: authorities), events: continuation, received: display.received)
+      address, over: try authorities.map(WebSocketTransport.init) ?? WebSocketTransport(), events: continuation,
+      received: display.received)
     let database = try RemoteDatabase(address, token: Self.source(of: token), transport: transport)
     controller = database.results(query, window: window.map { $0.offset..<$0.offset.addingClamped($0.limit) })
     relay = EventRelay(events: continuation)

@@ -18,7 +18,7 @@ package final class BreakableTransport: LiveTransport {
   ) async throws {
     await passGate()
     let cut = Flag()
-    try await NIOTransport().connect(request) { [self] socket in
+    try await defaultTransport.connect(request) { [self] socket in
       connections.add(1, ordering: .relaxed)
       sockets.withLock { $0.append(socket) }
       await opened(Socket(transport: self, socket: socket, cut: cut))

@@ -5,32 +5,17 @@ import ServerSupport
 import Synchronization
 import Testing
 
-@testable import WebSocketClient
-
-/// What the transports of the command and of `FreshetClient` do alike, against a server that plays a script.
+/// The transport of `FreshetClient` and of `freshet watch`, against a server that plays a script.
 @Suite struct TransportTests {
-  enum Kind: CaseIterable {
-    case command, library
-
-    var transport: any LiveTransport {
-      get throws {
-        switch self {
-        case .command: try WebSocketTransport()
-        case .library: defaultTransport
-        }
-      }
-    }
-  }
-
   /// What came, and how it ended: nil when the connection was lost.
   private func run(
-    _ kind: Kind, _ url: URL, opened: @escaping @Sendable (any LiveSocket) async -> Void = { _ in },
+    _ url: URL, opened: @escaping @Sendable (any LiveSocket) async -> Void = { _ in },
     received: @escaping @Sendable (String) async -> Void = { _ in }
   ) async throws -> (messages: [String], error: (any Error)?) {
     let messages = Mutex<[String]>([])
     let request = TransportRequest(url: url, subprotocol: "freshet.v1")
     do {
-      try await kind.transport.connect(request, opened: opened) { message in
+      try await WebSocketTransport().connect(request, opened: opened) { message in
         let text = String(decoding: message, as: UTF8.self)
         messages.withLock { $0.append(text) }
         await received(text)
@@ -39,40 +24,36 @@ import Testing
     return (messages.withLock { $0 }, nil)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `A greeting that comes together with the handshake's answer is read`(kind: Kind) async throws {
+  @Test func `A greeting that comes together with the handshake's answer is read`() async throws {
     let server = try ScriptedServer(frames: ScriptedServer.frame(1, "hello") + ScriptedServer.closing(1000))
-    let (messages, error) = try await run(kind, server.url)
+    let (messages, error) = try await run(server.url)
     #expect(messages == ["hello"] && (error as? ConnectionClosed)?.code == 1000)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `Messages are whole, and everything but text is passed over`(kind: Kind) async throws {
+  @Test func `Messages are whole, and everything but text is passed over`() async throws {
     let frames =
       ScriptedServer.frame(1, "frag", isFinal: false) + ScriptedServer.frame(9, "ping")
       + ScriptedServer.frame(0, "men", isFinal: false) + ScriptedServer.frame(0, "ted")
       + ScriptedServer.frame(2, "binary") + ScriptedServer.frame(1, "last") + ScriptedServer.closing(4401, "no token")
-    let (messages, error) = try await run(kind, ScriptedServer(frames: frames).url)
+    let (messages, error) = try await run(ScriptedServer(frames: frames).url)
     #expect(messages == ["fragmented", "last"])
     let closed = try #require(error as? ConnectionClosed)
     #expect(closed.code == 4401 && closed.reason == "no token")
   }
 
-  @Test(arguments: Kind.allCases)
-  func `A close frame without a code is 1005`(kind: Kind) async throws {
-    let (_, error) = try await run(kind, ScriptedServer(frames: [0x88, 0]).url)
+  @Test func `A close frame without a code is 1005`() async throws {
+    let (_, error) = try await run(ScriptedServer(frames: [0x88, 0]).url)
     #expect((error as? ConnectionClosed)?.code == 1005)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `The next message is read when the one before was taken`(kind: Kind) async throws {
+  @Test func `The next message is read when the one before was taken`() async throws {
     let all = (0..<2_000).map { "message \($0)" }
     let frames = all.flatMap { ScriptedServer.frame(1, $0) } + ScriptedServer.closing(1000)
     let busy = Atomic<Int>(0)
     let overlaps = Atomic<Int>(0)
     let url = try ScriptedServer(frames: frames).url
     let (messages, _) = try await run(
-      kind, url,
+      url,
       received: { text in
         if busy.add(1, ordering: .relaxed).newValue > 1 { overlaps.add(1, ordering: .relaxed) }
         if text.hasSuffix("00") { try? await Task.sleep(for: .milliseconds(5)) } else { await Task.yield() }
@@ -81,26 +62,24 @@ import Testing
     #expect(messages == all && overlaps.load(ordering: .relaxed) == 0)
   }
 
-  @Test(arguments: Kind.allCases, ["404 Not Found", "302 Found", "401 Unauthorized", "503 Service Unavailable"])
-  func `A refused handshake is reported with its status`(kind: Kind, status: String) async throws {
-    let (messages, error) = try await run(kind, ScriptedServer(status: status).url)
+  @Test(arguments: ["404 Not Found", "302 Found", "401 Unauthorized", "503 Service Unavailable"])
+  func `A refused handshake is reported with its status`(status: String) async throws {
+    let (messages, error) = try await run(ScriptedServer(status: status).url)
     let refused = try #require(error as? FreshetError)
     #expect(refused.code == .disconnected && refused.message == "there is no Freshet server: the answer is \(status)")
     #expect(messages.isEmpty)
   }
 
-  @Test(arguments: Kind.allCases)
-  func `No server and no host are reported as such`(kind: Kind) async throws {
-    let (_, none) = try await run(kind, URL(string: "ws://127.0.0.1:1/")!)
+  @Test func `No server and no host are reported as such`() async throws {
+    let (_, none) = try await run(URL(string: "ws://127.0.0.1:1/")!)
     #expect((none as? FreshetError)?.message == "nobody answers")
-    let (_, nowhere) = try await run(kind, URL(string: "ws://no-such-host.invalid:80/")!)
+    let (_, nowhere) = try await run(URL(string: "ws://no-such-host.invalid:80/")!)
     #expect((nowhere as? FreshetError)?.message == "there is no host no-such-host.invalid", "\(nowhere as Any)")
   }
 
-  @Test(arguments: Kind.allCases)
-  func `Closing ends the connection, and nothing is sent afterwards`(kind: Kind) async throws {
+  @Test func `Closing ends the connection, and nothing is sent afterwards`() async throws {
     let socket = Mutex<(any LiveSocket)?>(nil)
-    let (messages, error) = try await run(kind, ScriptedServer(frames: ScriptedServer.frame(1, "hello")).url) {
+    let (messages, error) = try await run(ScriptedServer(frames: ScriptedServer.frame(1, "hello")).url) {
       opened in
       socket.withLock { $0 = opened }
     } received: { _ in
@@ -116,7 +95,7 @@ import Testing
   @Test func `A message beyond the limit ends the connection`() async throws {
     let header: [UInt8] = [0x81, 127, 0, 0, 0, 0, 0x04, 0x10, 0, 0]
     let server = try ScriptedServer(frames: header + [UInt8](repeating: 0x20, count: 65 << 20))
-    let (messages, error) = try await run(.command, server.url)
+    let (messages, error) = try await run(server.url)
     #expect(messages.isEmpty && (error as? FreshetError)?.message == "the server's message is longer than 64 MB")
   }
 

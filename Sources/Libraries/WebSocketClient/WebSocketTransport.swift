@@ -1,20 +1,23 @@
 import CWebSocketClient
 import Foundation
-package import FreshetRemote
-package import LiveQuery
+public import FreshetRemote
+public import LiveQuery
 
-/// WebSockets over libwebsockets: the transport of the command.
-package struct WebSocketTransport: LiveTransport {
+/// WebSockets over libwebsockets, with OpenSSL for TLS. A connection has a thread of its own.
+public struct WebSocketTransport: LiveTransport {
   private let authorities: String?
 
-  /// - Parameter authorities: a file in PEM format, of those whose certificates are trusted; nil: those that the system trusts.
+  /// Trusts those whom the system trusts.
+  public init() { authorities = nil }
+
+  /// - Parameter authorities: the path of a file in PEM format, of those whose certificates are trusted.
   /// - Throws: `FreshetError` for a file without certificates.
-  package init(trusting authorities: String? = nil) throws(FreshetError) {
+  public init(trusting authorities: String) throws(FreshetError) {
     self.authorities = authorities
-    if authorities != nil { try WebSocket(host: "", port: 0, path: "", subprotocol: "").useTLS(trusting: authorities) }
+    try WebSocket(host: "", port: 0, path: "", subprotocol: "").useTLS(trusting: authorities)
   }
 
-  package func connect(
+  public func connect(
     _ request: TransportRequest, opened: @escaping @Sendable (any LiveSocket) async -> Void,
     received: @escaping @Sendable ([UInt8]) async -> Void
   ) async throws {

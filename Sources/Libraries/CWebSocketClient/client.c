@@ -199,11 +199,23 @@ static void log_nothing(int level, const char *line) {
 /* All zero: whether a silent server is alive is the caller's question. */
 static const lws_retry_bo_t no_keepalive = {0};
 
+static void prepare_process(void) {
+  struct sigaction pipe;
+  if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+  lws_set_log_level(LLL_ERR, log_nothing);
+}
+
+/*
+ * TLS is the virtual host's alone. A context with LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT changes where libwebsockets (4.1 to 4.3) finds
+ * the connection of a handshake, of all contexts of the process: handshakes that are on their way fail by it.
+ */
 static struct lws_context *make_context(websocket *socket, const struct lws_protocols *protocols) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare_process);
   struct lws_context_creation_info info = {
       .port = CONTEXT_PORT_NO_LISTEN,
       .protocols = protocols,
-      .options = socket->tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0,
+      .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .provided_client_ssl_ctx = socket->tls,
       .retry_and_idle_policy = &no_keepalive,
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
@@ -214,10 +226,12 @@ static struct lws_context *make_context(websocket *socket, const struct lws_prot
       .gid = -1,
       .uid = -1,
   };
-  struct sigaction pipe;
-  if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
-  lws_set_log_level(LLL_ERR, log_nothing);
-  return lws_create_context(&info);
+  struct lws_context *lws = lws_create_context(&info);
+  if (!lws) return NULL;
+  info.options = socket->tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0;
+  if (lws_create_vhost(lws, &info)) return lws;
+  lws_context_destroy(lws);
+  return NULL;
 }
 
 /* Failures that come at once are not called back. */
