@@ -17,7 +17,7 @@ for module in Freshet FreshetClient; do
   # With what a module exports of others: programs import one.
   swift symbolgraph-extract -module-name "$module" "${flags[@]}" -output-dir "$graph" -minimum-access-level public \
     -skip-inherited-docs -skip-synthesized-members \
-    -experimental-allowed-reexported-modules=FreshetRemote,FreshetResults,LiveQuery
+    -experimental-allowed-reexported-modules=FreshetRemote,FreshetResults,LiveQuery,WebSocketClient
   log=.build/docs/$module.log
   docc convert "Sources/Libraries/$module/$module.docc" --additional-symbol-graph-dir "$graph" \
     --output-dir ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
