@@ -362,7 +362,7 @@ def calls(folder):
 
 
 def wakes(folder):
-    """Reads and writes fail of what threads wake one another with: pipes, and libwebsockets' eventfd."""
+    """Reads and writes fail of what threads wake one another with: pipes, and libwebsockets' eventfd, whose reads never fail when it can be read."""
     if not shutil.which("strace"):
         return None
     slowest, failed = 0, 0
@@ -374,7 +374,8 @@ def wakes(folder):
         assert server.wait()
         client = List(server)
         descriptors = pathlib.Path(f"/proc/{server.process.pid}/fd")
-        pipes = {os.readlink(each) for each in descriptors.iterdir() if os.readlink(each).startswith(("pipe:", "anon_inode:[eventfd]"))}
+        kinds = ("pipe:",) if call == "read" else ("pipe:", "anon_inode:[eventfd]")
+        pipes = {os.readlink(each) for each in descriptors.iterdir() if os.readlink(each).startswith(kinds)}
         log = os.path.join(own, "calls")
         tracer = subprocess.Popen(
             ["strace", "-f", "-qq", "-y", "-o", log, "-e", f"trace={call}", *(part for path in sorted(pipes) for part in ("-P", path)),

@@ -113,10 +113,7 @@ void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #endif
 }
 
-/*
- * A pipe of our own in the place of lws_cancel_service, which does not say when its write has failed, and whose reads must not fail (see
- * eventfd.c).
- */
+/* A pipe of our own in the place of lws_cancel_service, which does not say when its write has failed. */
 bool loop_open_wake(gateway *gateway) {
   int ends[2];
   if (pipe(ends) != 0) return false;
