@@ -196,7 +196,10 @@ static void log_nothing(int level, const char *line) {
   (void)line;
 }
 
-/* All zero: whether a silent server is alive is the caller's question. */
+/*
+ * All zero: libwebsockets would hang up after five minutes without a sign of life, also where none is read because the last message was
+ * not taken. Whether a silent server is alive is the caller's question.
+ */
 static const lws_retry_bo_t no_keepalive = {0};
 
 static void prepare_process(void) {
@@ -217,7 +220,6 @@ static struct lws_context *make_context(websocket *socket, const struct lws_prot
       .protocols = protocols,
       .options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS,
       .provided_client_ssl_ctx = socket->tls,
-      .retry_and_idle_policy = &no_keepalive,
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
       .connect_timeout_secs = WEBSOCKET_PATIENCE,
       .timeout_secs = WEBSOCKET_PATIENCE,
@@ -252,6 +254,7 @@ static void connect_to_server(websocket *socket, struct lws_context *lws) {
       .protocol = socket->subprotocol,
       .ssl_connection = LCCSCF_HTTP_NO_FOLLOW_REDIRECT | (socket->tls ? LCCSCF_USE_SSL : 0),
       .ietf_version_or_minus_one = -1,
+      .retry_and_idle_policy = &no_keepalive,
       .alpn = "http/1.1",
   };
   if (!lws_client_connect_via_info(&info) && !socket->is_over) fail(socket, "");

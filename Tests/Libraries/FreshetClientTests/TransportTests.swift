@@ -3,6 +3,7 @@ import FreshetClient
 import LiveQuery
 import ServerSupport
 import Synchronization
+import TestSupport
 import Testing
 
 /// The transport of `FreshetClient` and of `freshet watch`, against a server that plays a script.
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test func `The next message is read when the one before was taken`() async throws {
-    let all = (0..<2_000).map { "message \($0)" }
+    let all = (0..<400).map { "message \($0)" }
     let frames = all.flatMap { ScriptedServer.frame(1, $0) } + ScriptedServer.closing(1000)
     let busy = Atomic<Int>(0)
     let overlaps = Atomic<Int>(0)
@@ -60,6 +61,15 @@ import Testing
         busy.subtract(1, ordering: .relaxed)
       })
     #expect(messages == all && overlaps.load(ordering: .relaxed) == 0)
+  }
+
+  /// libwebsockets hangs up on a silent server after 310 seconds unless it is told not to.
+  @Test(.enabled(if: TestDepth.isLong, "takes five minutes"))
+  func `A message may take minutes`() async throws {
+    let frames = ScriptedServer.frame(1, "one") + ScriptedServer.frame(1, "two") + ScriptedServer.closing(1000)
+    let (messages, error) = try await run(
+      ScriptedServer(frames: frames).url, received: { _ in try? await Task.sleep(for: .seconds(160)) })
+    #expect(messages == ["one", "two"] && (error as? ConnectionClosed)?.code == 1000)
   }
 
   @Test(arguments: ["404 Not Found", "302 Found", "401 Unauthorized", "503 Service Unavailable"])
