@@ -15,11 +15,9 @@ extension ResultReader {
     private static let many = 1_024
   #endif
 
-  /// About what looking a row up costs, in steps of SQLite's machine: those of the statement, and what it takes to start it.
-  private var stepsOfLookup: Int {
-    // Of a unit that is not the key all rows come by.
-    identityIsUnit ? 50 : 50 + memory.scanSteps / max(1, memory.keys.unitCount)
-  }
+  /// About what looking a row up costs, in steps of SQLite's machine: what it takes to start the statement, and those of the rows that come by,
+  /// which are all of its unit where that is not the key.
+  private var stepsOfLookup: Int { 50 + (identityIsUnit ? 0 : 10 * memory.keys.rowsOfUnit) }
 
   /// The contents of rows of the newest version, which is that of the state that the transaction sees.
   ///

@@ -15,8 +15,8 @@ struct UnitKeys {
     return keys
   }
 
-  /// How many units have rows.
-  var unitCount: Int { keysOfUnit.count }
+  /// Rows of a unit that has some, on average.
+  var rowsOfUnit: Int { unitOfKey.count / max(1, keysOfUnit.count) }
 
   func hasRows(of unit: [UInt8]) -> Bool { keysOfUnit[unit] != nil }
 
