@@ -390,6 +390,7 @@ def wakes(folder):
             else:
                 with sqlite3.connect(server.path) as db:
                     db.execute("INSERT INTO t(id) VALUES (?)", (number,))
+                foreign(server.path, number)
             assert client.catch_up(list(range(1, number + 1)), 10), f"{call} {error} {when}: a list stays stale"
             slowest = max(slowest, time.time() - start)
         tracer.send_signal(signal.SIGINT)
