@@ -91,11 +91,11 @@ static void give_room(struct exchange *exchange) {
   gateway_request_id id = exchange->id;
   lws_dll2_remove(&exchange->waiting);
   exchange->is_offered = true;
-  lws_rx_flow_control(exchange->wsi, 1);
-  offer_room(gateway, exchange->wsi);
+  lws_rx_flow_control(exchange->connection->wsi, 1);
+  offer_room(gateway, exchange->connection->wsi);
   exchange = registry_find(&gateway->exchanges, id);
   if (!exchange) return;
-  lws_rx_flow_control(exchange->wsi, 0);
+  lws_rx_flow_control(exchange->connection->wsi, 0);
   if (exchange->is_offered && exchange->state != DOOMED) exchange_write_later(exchange);
 }
 
@@ -111,7 +111,7 @@ static void linger(struct exchange *exchange) {
   char discarded[4096];
   ssize_t count;
   do {
-    count = recv(lws_get_socket_fd(exchange->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
+    count = recv(lws_get_socket_fd(exchange->connection->wsi), discarded, sizeof discarded, MSG_DONTWAIT);
   } while (count == sizeof discarded);
   bool has_closed = count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
   if (has_closed || gateway_now(exchange->gateway) >= exchange->give_up_at) {
@@ -137,7 +137,7 @@ static void fire_pump(gateway *gateway) {
 int exchange_finish(struct exchange *exchange) {
   gateway *gateway = exchange->gateway;
   struct connection *connection = exchange->connection;
-  struct lws *wsi = exchange->wsi;
+  struct lws *wsi = exchange->connection->wsi;
   report(exchange);
   if (!exchange->keep_alive) {
     socket_end(wsi);
@@ -163,25 +163,25 @@ int exchange_finish(struct exchange *exchange) {
 static int write_head(struct exchange *exchange) {
   const struct answer *answer = exchange->answer;
   uint8_t *start = exchange->gateway->gather + LWS_PRE, *end = start + GATHER_BYTES, *at = start;
-  if (!answer_put_head(answer, exchange->wsi, exchange->keep_alive, &at, end)) return -1;
+  if (!answer_put_head(answer, exchange->connection->wsi, exchange->keep_alive, &at, end)) return -1;
   size_t room = (size_t)(end - at), part = exchange->total < room ? exchange->total : room;
   memcpy(at, answer->body, part);
   at += part;
   exchange->sent = part;
   exchange->has_head = true;
-  return lws_write(exchange->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
+  return lws_write(exchange->connection->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
 }
 
 static int write_part(struct exchange *exchange) {
   size_t left = exchange->total - exchange->sent, part = left < GATHER_BYTES ? left : GATHER_BYTES;
-  int written = lws_write(exchange->wsi, exchange->answer->body + exchange->sent, part, LWS_WRITE_HTTP);
+  int written = lws_write(exchange->connection->wsi, exchange->answer->body + exchange->sent, part, LWS_WRITE_HTTP);
   exchange->sent += part;
   return written;
 }
 
 /* What is left of the answer, as much as there is room for. */
 static int write_answer(struct exchange *exchange) {
-  struct lws *wsi = exchange->wsi;
+  struct lws *wsi = exchange->connection->wsi;
   size_t before = exchange->sent, turn = before + TURN_BYTES;
   if (lws_partial_buffered(wsi)) {
     exchange_write_later(exchange);
@@ -232,8 +232,8 @@ static bool is_dynamic(const gateway *gateway, gateway_span path) {
 }
 
 static void stop_reading(struct exchange *exchange) {
-  lws_rx_flow_control(exchange->wsi, 0);
-  lws_set_timeout(exchange->wsi, NO_PENDING_TIMEOUT, 0);
+  lws_rx_flow_control(exchange->connection->wsi, 0);
+  lws_set_timeout(exchange->connection->wsi, NO_PENDING_TIMEOUT, 0);
 }
 
 /* The request is whole: no more is read until it is answered. */
@@ -260,7 +260,7 @@ static void refuse(struct exchange *exchange, gateway_fault fault, const char *h
 }
 
 /* Takes the request, which may be NULL when out of memory. */
-static struct exchange *exchange_create(struct connection *connection, struct lws *wsi, struct request *request) {
+static struct exchange *exchange_create(struct connection *connection, struct request *request) {
   struct exchange *exchange = request ? calloc(1, sizeof *exchange) : NULL;
   if (!exchange) {
     request_free(request);
@@ -268,7 +268,6 @@ static struct exchange *exchange_create(struct connection *connection, struct lw
   }
   exchange->gateway = connection->gateway;
   exchange->connection = connection;
-  exchange->wsi = wsi;
   exchange->request = request;
   exchange->keep_alive = request->keep_alive && !connection->gateway->stopping;
   exchange->id = registry_add(&connection->gateway->exchanges, exchange);
@@ -283,7 +282,7 @@ void exchange_refuse_late(struct connection *connection, bool has_begun) {
   gateway *gateway = connection->gateway;
   struct exchange *exchange = NULL;
   /* A browser that opens a connection in advance expects no answer to what it has not asked. */
-  if (has_begun && !connection->exchange) exchange = exchange_create(connection, connection->wsi, request_create_empty());
+  if (has_begun && !connection->exchange) exchange = exchange_create(connection, request_create_empty());
   if (!exchange) {
     doom(gateway, connection->wsi);
     return;
@@ -291,7 +290,7 @@ void exchange_refuse_late(struct connection *connection, bool has_begun) {
   gateway->counters.late += 1;
   exchange->answer = answer_problem(gateway, GATEWAY_LATE, NULL);
   stop_reading(exchange);
-  if (exchange->answer && answer_write_whole(exchange->answer, gateway, exchange->wsi)) {
+  if (exchange->answer && answer_write_whole(exchange->answer, gateway, exchange->connection->wsi)) {
     exchange->sent = exchange->answer->length;
     exchange_finish(exchange);
   } else {
@@ -328,7 +327,7 @@ static int read_body(struct exchange *exchange) {
   exchange->body_since = gateway_now(exchange->gateway);
   if (!request->expects_continue) return 0;
   memcpy(go_on + LWS_PRE, "HTTP/1.1 100 Continue\r\n\r\n", 25);
-  return lws_write(exchange->wsi, go_on + LWS_PRE, 25, LWS_WRITE_HTTP) < 0 ? -1 : 0;
+  return lws_write(exchange->connection->wsi, go_on + LWS_PRE, 25, LWS_WRITE_HTTP) < 0 ? -1 : 0;
 }
 
 /*
@@ -337,24 +336,23 @@ static int read_body(struct exchange *exchange) {
  */
 static bool is_pipelined(const struct exchange *exchange) {
   const struct connection *connection = exchange->connection;
-  return connection->read_count &&
-         socket_read_count(lws_get_socket_fd(exchange->wsi)) == connection->read_count;
+  return connection->read_count && socket_read_count(connection->descriptor) == connection->read_count;
 }
 
 /* Answers at once, and has libwebsockets hang up. */
 static int refuse_pipelined(struct exchange *exchange) {
   exchange->answer = answer_problem(exchange->gateway, GATEWAY_PIPELINED, NULL);
-  if (exchange->answer && answer_write_whole(exchange->answer, exchange->gateway, exchange->wsi)) {
+  if (exchange->answer && answer_write_whole(exchange->answer, exchange->gateway, exchange->connection->wsi)) {
     exchange->sent = exchange->answer->length;
   }
   exchange_free(exchange);
   return -1;
 }
 
-int exchange_begin(struct connection *connection, struct lws *wsi) {
+int exchange_begin(struct connection *connection) {
   gateway_fault fault = GATEWAY_NO_FAULT;
   connection_has_head(connection);
-  struct exchange *exchange = exchange_create(connection, wsi, request_read(wsi, &fault));
+  struct exchange *exchange = exchange_create(connection, request_read(connection->wsi, &fault));
   if (!exchange) return -1;
   exchange->place = connection_name_client(connection, exchange->request);
   if (exchange->request->takes_body && is_pipelined(exchange)) return refuse_pipelined(exchange);
@@ -373,8 +371,7 @@ int exchange_begin(struct connection *connection, struct lws *wsi) {
 
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
   struct exchange *exchange = exchange_of(wsi);
-  if (!exchange || !length) return 0;
-  if (exchange->state != READING) return 0;
+  if (!exchange || !length || exchange->state != READING) return 0;
   if (exchange->body_length + length > (size_t)exchange->request->content_length) return -1;
   memcpy(exchange->body + exchange->body_length, bytes, length);
   exchange->body_length += length;
@@ -383,8 +380,7 @@ int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length) {
 
 int exchange_body_complete(struct lws *wsi) {
   struct exchange *exchange = exchange_of(wsi);
-  if (!exchange) return 0;
-  if (exchange->state != READING) return 0;
+  if (!exchange || exchange->state != READING) return 0;
   if (exchange->body_length == exchange->request->content_length) {
     perform(exchange);
   } else {
@@ -413,14 +409,13 @@ static bool body_is_late(const struct exchange *exchange, lws_usec_t now) {
 
 /* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while it is not read. */
 static void watch(struct exchange *exchange, lws_usec_t now) {
-  bool is_over = now >= exchange->give_up_at;
   if (exchange->state == READING && body_is_late(exchange, now)) {
     exchange->gateway->counters.late += 1;
     refuse(exchange, GATEWAY_LATE, NULL);
   } else if ((exchange->state == WAITING || exchange->state == STREAMING) &&
-             socket_has_ended(lws_get_socket_fd(exchange->wsi))) {
+             socket_has_ended(lws_get_socket_fd(exchange->connection->wsi))) {
     exchange_give_up(exchange);
-  } else if (exchange->state == WRITING && is_over) {
+  } else if (exchange->state == WRITING && now >= exchange->give_up_at) {
     exchange_hang_up(exchange);
   }
 }

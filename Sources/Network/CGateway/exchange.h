@@ -21,7 +21,6 @@ struct exchange {
   enum exchange_state state;
   gateway *gateway;
   struct connection *connection;
-  struct lws *wsi; /* the connection's */
   gateway_request_id id;
   struct request *request;
   struct place place; /* of its client, behind a proxy */
@@ -42,7 +41,7 @@ struct exchange {
 };
 
 /* What libwebsockets reports of a connection: all return what its callbacks do. */
-int exchange_begin(struct connection *connection, struct lws *wsi);
+int exchange_begin(struct connection *connection);
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length);
 int exchange_body_complete(struct lws *wsi);
 int exchange_writable(struct lws *wsi);

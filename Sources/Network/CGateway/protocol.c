@@ -53,7 +53,7 @@ int protocol_call(struct lws *wsi, enum lws_callback_reasons reason, void *user,
       return connection ? handshake_confirm(connection, in) : -1;
     case LWS_CALLBACK_HTTP:
       connection = connection_of(wsi);
-      return connection ? exchange_begin(connection, wsi) : -1;
+      return connection ? exchange_begin(connection) : -1;
     case LWS_CALLBACK_HTTP_BODY: return exchange_body(wsi, in, length);
     case LWS_CALLBACK_HTTP_BODY_COMPLETION: return exchange_body_complete(wsi);
     case LWS_CALLBACK_HTTP_WRITEABLE: return exchange_writable(wsi);

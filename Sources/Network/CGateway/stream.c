@@ -133,10 +133,10 @@ static const struct channel_kind stream_kind = {
 static int write_head(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
   uint8_t *start = exchange->gateway->gather + LWS_PRE, *at = start;
-  if (!answer_put_head(stream->head, exchange->wsi, false, &at, start + GATHER_BYTES)) return -1;
+  if (!answer_put_head(stream->head, exchange->connection->wsi, false, &at, start + GATHER_BYTES)) return -1;
   answer_free(stream->head);
   stream->head = NULL;
-  return lws_write(exchange->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
+  return lws_write(exchange->connection->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
 }
 
 /* As much as fits of the payload of frames that wait. What is gathered whole is in flight. */
@@ -158,6 +158,7 @@ static size_t gather(struct stream *stream, uint8_t *into, size_t room) {
 
 static int write_some(struct stream *stream) {
   struct exchange *exchange = stream->exchange;
+  struct lws *wsi = exchange->connection->wsi;
   uint8_t *payload = exchange->gateway->gather + LWS_PRE + CHUNK_HEAD_BYTES, *start = payload;
   size_t length = gather(stream, payload, PAYLOAD_BYTES);
   uint8_t *stop = payload + length;
@@ -177,8 +178,8 @@ static int write_some(struct stream *stream) {
   if (is_last) stream->owes_end = false;
   if (stop == start) return 0;
   stream->channel.taken_at = gateway_now(exchange->gateway);
-  int written = lws_write(exchange->wsi, start, (size_t)(stop - start), LWS_WRITE_HTTP);
-  if (lws_partial_buffered(exchange->wsi)) {
+  int written = lws_write(wsi, start, (size_t)(stop - start), LWS_WRITE_HTTP);
+  if (lws_partial_buffered(wsi)) {
     channel_copied(&stream->channel, (size_t)(stop - start));
   } else {
     channel_landed(&stream->channel);
@@ -192,16 +193,16 @@ static bool has_something_to_write(const struct stream *stream) { return stream-
 static int writable(struct exchange *exchange) {
   struct stream *stream = exchange->stream;
   if (!stream->begun) return 0;
-  bool is_free = !lws_partial_buffered(exchange->wsi);
-  if (is_free) {
+  struct lws *wsi = exchange->connection->wsi;
+  if (!lws_partial_buffered(wsi)) {
     if (stream->channel.in_flight) stream->channel.taken_at = gateway_now(exchange->gateway);
     channel_landed(&stream->channel);
+    if (stream->head && write_head(stream) < 0) return -1;
   }
-  if (is_free && stream->head && write_head(stream) < 0) return -1;
-  while (is_free && has_something_to_write(stream) && !lws_partial_buffered(exchange->wsi)) {
+  while (has_something_to_write(stream) && !lws_partial_buffered(wsi)) {
     if (write_some(stream) < 0) return -1;
   }
-  if (has_something_to_write(stream) || lws_partial_buffered(exchange->wsi)) {
+  if (has_something_to_write(stream) || lws_partial_buffered(wsi)) {
     exchange_write_later(exchange);
     return 0;
   }
