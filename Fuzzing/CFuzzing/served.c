@@ -4,8 +4,10 @@
  */
 #include "served.h"
 
+#include <arpa/inet.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "check.h"
@@ -13,6 +15,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static gateway *served;
+static int port;
 
 /* Guarded by `lock`: callbacks run on the gateway's thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -20,15 +23,34 @@ static pthread_cond_t closed_changed = PTHREAD_COND_INITIALIZER;
 static struct record record;
 static gateway_channel_id recorded_session;
 static unsigned long opened_count, closed_count;
+static unsigned places;
 
 static bool is_recorded(const gateway_request *request) {
-  return request->peer.length == strlen(record.peer) && memcmp(request->peer.bytes, record.peer, request->peer.length) == 0;
+  char peer[INET_ADDRSTRLEN];
+  return inet_ntop(AF_INET, request->client.bytes + 12, peer, sizeof peer) && strcmp(peer, record.peer) == 0;
 }
 
 static void check_head(const gateway_request *request) {
   CHECK(request->path.length || !request->method.length);
   CHECK(!request->host.length || !memchr(request->host.bytes, '\n', request->host.length));
   CHECK(request->body.length <= BODY_LIMIT);
+}
+
+/* A place that is never given back shows in the end. */
+static gateway_entry entered(void *context, const gateway_address *address) {
+  (void)context, (void)address;
+  pthread_mutex_lock(&lock);
+  CHECK(++places < 1000);
+  pthread_mutex_unlock(&lock);
+  return GATEWAY_ENTRY_COUNTED;
+}
+
+static void left(void *context, const gateway_address *address, gateway_entry entry) {
+  (void)context, (void)address;
+  CHECK(entry == GATEWAY_ENTRY_COUNTED);
+  pthread_mutex_lock(&lock);
+  CHECK(places-- > 0);
+  pthread_mutex_unlock(&lock);
 }
 
 static int admitted(void *context, const gateway_request *request) {
@@ -62,11 +84,11 @@ static void send_text(gateway_channel_id channel, const uint8_t *bytes, size_t l
   gateway_frame_release(frame);
 }
 
-static bool received(void *context, gateway_channel_id session, const uint8_t *bytes, size_t length) {
+static gateway_verdict received(void *context, gateway_channel_id session, const uint8_t *bytes, size_t length) {
   (void)context;
   uint32_t prefix = (uint32_t)length;
   CHECK(length <= MESSAGE_LIMIT);
-  CHECK(text_is_utf8(bytes, length));
+  if (!text_is_utf8(bytes, length)) return GATEWAY_NOT_TEXT;
   pthread_mutex_lock(&lock);
   if (session == recorded_session) {
     record.messages = realloc(record.messages, record.messages_length + sizeof prefix + length);
@@ -80,7 +102,7 @@ static bool received(void *context, gateway_channel_id session, const uint8_t *b
   /* One message in so many stops the reading for a while. */
   bool goes_on = length % 5 != 3;
   if (!goes_on) gateway_resume(served, session);
-  return goes_on;
+  return goes_on ? GATEWAY_READ_ON : GATEWAY_PAUSE;
 }
 
 static void closed(void *context, gateway_channel_id channel) {
@@ -128,31 +150,40 @@ static void abandoned(void *context, gateway_request_id request) { (void)context
 static void ticked(void *context) { (void)context; }
 static void logged(void *context, int level, const char *line) { (void)context, (void)level, (void)line; }
 
+static int listen_on_loopback(void) {
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  socklen_t length = sizeof address;
+  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  CHECK(bind(descriptor, (struct sockaddr *)&address, length) == 0 && listen(descriptor, SOMAXCONN) == 0);
+  CHECK(getsockname(descriptor, (struct sockaddr *)&address, &length) == 0);
+  port = ntohs(address.sin_port);
+  return descriptor;
+}
+
 static void start(void) {
-  static const char *const routes[] = {"/v1/", NULL};
   static gateway_problem problems[GATEWAY_FAULTS];
   char error[256] = "";
   for (int fault = 0; fault < GATEWAY_FAULTS; fault++) {
     problems[fault] = (gateway_problem){.status = 400 + fault, .code = "refused", .headers = "", .body = "refused\n"};
   }
   const gateway_configuration configuration = {
-      .host = "127.0.0.1", .live_path = "/v1/live", .subprotocol = "freshet.v1", .routes = routes, .problems = problems,
-      .static_headers = "", .message_limit = MESSAGE_LIMIT, .body_limit = BODY_LIMIT, .outbox_limit = 1024,
-      /* A place that is never given back shows in the end. */
-      .address_limit = 4, .limits_loopback = true,
+      .count = 1, .listening_socket = listen_on_loopback(), .live_path = "/v1/live", .subprotocol = "freshet.v1",
+      .problems = problems, .budget = gateway_budget_create(0),
+      .message_limit = MESSAGE_LIMIT, .body_limit = BODY_LIMIT, .outbox_limit = 1024,
       .read_timeout = 2000, .head_timeout = 2000, .body_timeout = 2000, .stream_headers = "",
       .heartbeat = "", .heartbeat_after = 1000,
-      .callbacks = {.admitted = admitted, .handshake = handshake, .opened = opened, .received = received, .drained = drained,
-                    .notified = notified, .closed = closed, .requested = requested, .abandoned = abandoned,
-                    .answered = answered, .ticked = ticked, .logged = logged}};
-  served = gateway_create(&configuration, error, sizeof error);
+      .callbacks = {.entered = entered, .left = left, .admitted = admitted, .handshake = handshake, .opened = opened,
+                    .received = received, .drained = drained, .notified = notified, .closed = closed,
+                    .requested = requested, .abandoned = abandoned, .answered = answered, .ticked = ticked,
+                    .logged = logged}};
+  served = gateway_create(&configuration);
   if (!served || !gateway_start(served, NULL, error, sizeof error)) fprintf(stderr, "%s\n", error);
   CHECK(served && !*error);
 }
 
 int served_port(void) {
   pthread_once(&once, start);
-  return gateway_port(served);
+  return port;
 }
 
 void served_begin(const char *peer) {

@@ -26,7 +26,7 @@ struct answer *answer_create(int status, const char *headers, const uint8_t *bod
 
 void answer_free(struct answer *answer) {
   if (!answer) return;
-  if (answer->charged) outgoing_remove(answer->charged, answer->length);
+  if (answer->charged) budget_remove(answer->charged, answer->length);
   free(answer->headers);
   if (answer->body) free(answer->body - LWS_PRE);
   free(answer);
@@ -48,8 +48,8 @@ struct answer *answer_overload(gateway *gateway) {
 
 void answer_charge(gateway *gateway, struct answer *answer) {
   if (!answer || answer->charged) return;
-  answer->charged = gateway;
-  outgoing_add(gateway, answer->length);
+  answer->charged = gateway->configuration.budget;
+  budget_add(answer->charged, answer->length);
 }
 
 bool answer_has_body(const struct answer *answer, bool is_head) {

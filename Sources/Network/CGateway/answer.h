@@ -10,7 +10,7 @@ struct answer {
   uint8_t *body; /* behind LWS_PRE bytes that libwebsockets writes over */
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
-  gateway *charged;           /* in whose budget its length counts; NULL: in none yet */
+  gateway_budget *charged;    /* in which its length counts; NULL: in none yet */
   const char *code;           /* of a problem that the gateway reports; NULL otherwise */
 };
 

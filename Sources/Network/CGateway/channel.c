@@ -28,23 +28,23 @@ static const uint64_t stream_mark = (uint64_t)1 << 63;
 
 bool gateway_channel_is_stream(gateway_channel_id id) { return id & stream_mark; }
 
-static uint32_t slot_of(gateway_channel_id id) { return (uint32_t)id; }
+static uint32_t slot_of(const gateway *gateway, gateway_channel_id id) { return registry_slot(&gateway->channels.all, id); }
 
 /* Any thread. NULL for a slot that no channel ever had. */
 static struct load *load_at(const gateway *gateway, gateway_channel_id id) {
-  uint32_t block = slot_of(id) / LOADS_IN_BLOCK;
+  uint32_t block = slot_of(gateway, id) / LOADS_IN_BLOCK;
   if (block >= LOAD_BLOCKS) return NULL;
-  struct load *loads = atomic_load_explicit(&gateway->loads[block], memory_order_acquire);
-  return loads ? &loads[slot_of(id) % LOADS_IN_BLOCK] : NULL;
+  struct load *loads = atomic_load_explicit(&gateway->channels.loads[block], memory_order_acquire);
+  return loads ? &loads[slot_of(gateway, id) % LOADS_IN_BLOCK] : NULL;
 }
 
 static struct load *make_load(gateway *gateway, gateway_channel_id id) {
-  uint32_t block = slot_of(id) / LOADS_IN_BLOCK;
+  uint32_t block = slot_of(gateway, id) / LOADS_IN_BLOCK;
   if (block >= LOAD_BLOCKS) return NULL;
-  if (!atomic_load_explicit(&gateway->loads[block], memory_order_relaxed)) {
+  if (!atomic_load_explicit(&gateway->channels.loads[block], memory_order_relaxed)) {
     struct load *loads = calloc(LOADS_IN_BLOCK, sizeof *loads);
     if (!loads) return NULL;
-    atomic_store_explicit(&gateway->loads[block], loads, memory_order_release);
+    atomic_store_explicit(&gateway->channels.loads[block], loads, memory_order_release);
   }
   return load_at(gateway, id);
 }
@@ -59,7 +59,7 @@ static void name_load(gateway *gateway, struct load *load, gateway_channel_id id
 }
 
 bool channel_open(struct channel *channel, gateway *gateway, const struct channel_kind *kind) {
-  uint64_t id = registry_add(&gateway->channels, channel);
+  uint64_t id = registry_add(&gateway->channels.all, channel);
   channel->gateway = gateway;
   channel->kind = kind;
   channel->id = id | (kind->is_stream ? stream_mark : 0);
@@ -68,33 +68,34 @@ bool channel_open(struct channel *channel, gateway *gateway, const struct channe
   channel->capacity = sizeof channel->few / sizeof *channel->few;
   channel->taken_at = gateway_now(gateway);
   if (!channel->load) {
-    registry_remove(&gateway->channels, id);
+    registry_remove(&gateway->channels.all, id);
     return false;
   }
   name_load(gateway, channel->load, channel->id);
-  atomic_fetch_add(kind->is_stream ? &gateway->streams : &gateway->sessions, 1);
+  atomic_fetch_add(kind->is_stream ? &gateway->channels.streams : &gateway->channels.sessions, 1);
   return true;
 }
 
 void channel_copied(struct channel *channel, size_t bytes) {
-  if (bytes) outgoing_add(channel->gateway, bytes);
-  if (channel->copied) outgoing_remove(channel->gateway, channel->copied);
+  gateway_budget *budget = channel->gateway->configuration.budget;
+  if (bytes) budget_add(budget, bytes);
+  if (channel->copied) budget_remove(budget, channel->copied);
   channel->copied = bytes;
 }
 
 void channel_close(struct channel *channel) {
   gateway *gateway = channel->gateway;
-  registry_remove(&gateway->channels, channel->id & ~stream_mark);
+  registry_remove(&gateway->channels.all, channel->id & ~stream_mark);
   name_load(gateway, channel->load, 0);
   while (channel->count) frame_let_go(gateway, channel_take(channel));
   channel_copied(channel, 0);
   if (channel->frames != channel->few) free(channel->frames);
   channel->frames = channel->few;
-  atomic_fetch_sub(channel->kind->is_stream ? &gateway->streams : &gateway->sessions, 1);
+  atomic_fetch_sub(channel->kind->is_stream ? &gateway->channels.streams : &gateway->channels.sessions, 1);
 }
 
 struct channel *channel_find(const gateway *gateway, gateway_channel_id id) {
-  struct channel *channel = registry_find(&gateway->channels, id & ~stream_mark);
+  struct channel *channel = registry_find(&gateway->channels.all, id & ~stream_mark);
   return channel && channel->id == id ? channel : NULL;
 }
 
@@ -114,7 +115,7 @@ static bool make_room(struct channel *channel) {
 /* Frames that reached the kernel, or that the channel drops. */
 static void unload(struct channel *channel, unsigned count) {
   if (!count || atomic_fetch_sub(&channel->load->unsent, count) != count) return;
-  channel->gateway->drained_waiters |= atomic_exchange(&channel->load->waiters, 0);
+  channel->gateway->channels.drained_waiters |= atomic_exchange(&channel->load->waiters, 0);
 }
 
 void channel_landed(struct channel *channel) {
@@ -166,15 +167,15 @@ void channels_dispatch(gateway *gateway, const struct dispatch *dispatch) {
 }
 
 void channels_broadcast(gateway *gateway, gateway_frame *frame) {
-  for (uint32_t i = 0; i < gateway->channels.count; i++) {
-    struct channel *channel = gateway->channels.entries[i].object;
+  for (uint32_t i = 0; i < gateway->channels.all.count; i++) {
+    struct channel *channel = gateway->channels.all.entries[i].object;
     if (channel && !channel->kind->is_stream) channel_send(channel, frame);
   }
 }
 
 void channels_tell_drained(gateway *gateway) {
-  uint64_t waiters = gateway->drained_waiters;
-  gateway->drained_waiters = 0;
+  uint64_t waiters = gateway->channels.drained_waiters;
+  gateway->channels.drained_waiters = 0;
   if (waiters) gateway->configuration.callbacks.drained(gateway->context, waiters);
 }
 
@@ -187,8 +188,8 @@ void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t 
 }
 
 void channels_free(gateway *gateway) {
-  for (uint32_t i = 0; i < LOAD_BLOCKS; i++) free(atomic_load(&gateway->loads[i]));
-  free(gateway->channels.entries);
+  for (uint32_t i = 0; i < LOAD_BLOCKS; i++) free(atomic_load(&gateway->channels.loads[i]));
+  free(gateway->channels.all.entries);
 }
 
 /* Register the waiter, then look again: the last frame may have left before the waiter was there to be seen. */

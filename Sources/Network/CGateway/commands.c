@@ -24,7 +24,7 @@ static void discard(gateway *gateway, const struct command *command) {
     case COMMAND_END: answer_free(command->answer); break;
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
-    case COMMAND_CERTIFICATE: pair_free(command->pair); break;
+    case COMMAND_CERTIFICATE: gateway_certificate_free(command->certificate); break;
     case COMMAND_BROADCAST:
     case COMMAND_NOTIFY:
     case COMMAND_RESUME:
@@ -46,15 +46,15 @@ static bool append(struct command_list *list, const struct command *command) {
 
 /* With the lock held. */
 static void wake(gateway *gateway) {
-  if (gateway->state != RUNNING || gateway->wake_pending || !gateway->inbox.count) return;
+  if (gateway->commands.state != RUNNING || gateway->commands.wake_pending || !gateway->commands.waiting.count) return;
   /* The service thread takes the inbox after every turn. A wake that fails is tried again with the next command, and the thread looks
      by itself every WATCH_INTERVAL_US. */
-  gateway->wake_pending = on_service_thread(gateway) || loop_wake(gateway);
+  gateway->commands.wake_pending = on_service_thread(gateway) || loop_wake(gateway);
 }
 
 void commands_push(gateway *gateway, struct command command, bool is_urgent) {
   pthread_mutex_lock(&gateway->lock);
-  bool queued = gateway->state != ENDED && append(&gateway->inbox, &command);
+  bool queued = gateway->commands.state != ENDED && append(&gateway->commands.waiting, &command);
   if (queued && command.kind == COMMAND_QUEUE) {
     channels_load(gateway, command.dispatch->channels, command.dispatch->count);
   }
@@ -71,35 +71,35 @@ void gateway_flush(gateway *gateway) {
 
 void commands_run(gateway *gateway, void (*run)(struct gateway *gateway, struct command *command)) {
   pthread_mutex_lock(&gateway->lock);
-  struct command_list list = gateway->inbox;
-  gateway->inbox = gateway->taken;
-  gateway->wake_pending = false;
+  struct command_list list = gateway->commands.waiting;
+  gateway->commands.waiting = gateway->commands.taken;
+  gateway->commands.wake_pending = false;
   pthread_mutex_unlock(&gateway->lock);
-  gateway->taken = (struct command_list){0};
+  gateway->commands.taken = (struct command_list){0};
   for (size_t i = 0; i < list.count; i++) {
     run(gateway, &list.items[i]);
     discard(gateway, &list.items[i]);
   }
   list.count = 0;
-  gateway->taken = list;
+  gateway->commands.taken = list;
 }
 
 void commands_end(gateway *gateway) {
   pthread_mutex_lock(&gateway->lock);
-  gateway->state = ENDED;
+  gateway->commands.state = ENDED;
   pthread_mutex_unlock(&gateway->lock);
 }
 
 void commands_free(gateway *gateway) {
-  for (size_t i = 0; i < gateway->inbox.count; i++) discard(gateway, &gateway->inbox.items[i]);
-  free(gateway->inbox.items);
-  free(gateway->taken.items);
+  for (size_t i = 0; i < gateway->commands.waiting.count; i++) discard(gateway, &gateway->commands.waiting.items[i]);
+  free(gateway->commands.waiting.items);
+  free(gateway->commands.taken.items);
 }
 
 /* Callbacks may have filled the inbox again since it was taken. */
 bool commands_wait(gateway *gateway) {
   pthread_mutex_lock(&gateway->lock);
-  bool is_empty = !gateway->inbox.count;
+  bool is_empty = !gateway->commands.waiting.count;
   pthread_mutex_unlock(&gateway->lock);
   return !is_empty;
 }

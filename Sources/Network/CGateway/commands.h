@@ -6,7 +6,6 @@
 
 struct answer;
 struct dispatch;
-struct pair;
 
 enum command_kind {
   COMMAND_QUEUE,
@@ -31,7 +30,7 @@ struct command {
   union {
     struct dispatch *dispatch;
     struct answer *answer;
-    struct pair *pair;
+    gateway_certificate *certificate;
     char *reason; /* owned */
   };
 };

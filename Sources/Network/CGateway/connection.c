@@ -15,28 +15,30 @@
 struct connection *connection_of(struct lws *wsi) { return lws_get_opaque_user_data(wsi); }
 
 struct connection *connection_at(const gateway *gateway, int descriptor) {
-  return descriptor >= 0 && (size_t)descriptor < gateway->descriptors ? gateway->by_descriptor[descriptor] : NULL;
+  return descriptor >= 0 && (size_t)descriptor < gateway->connections.descriptors ? gateway->connections.by_descriptor[descriptor] : NULL;
 }
 
 /* False: no memory. */
 static bool note_descriptor(struct connection *connection) {
   gateway *gateway = connection->gateway;
   size_t descriptor = (size_t)connection->descriptor;
-  if (descriptor >= gateway->descriptors) {
+  if (descriptor >= gateway->connections.descriptors) {
     size_t count = 2 * descriptor + 64;
-    struct connection **table = realloc(gateway->by_descriptor, count * sizeof *table);
+    struct connection **table = realloc(gateway->connections.by_descriptor, count * sizeof *table);
     if (!table) return false;
-    memset(table + gateway->descriptors, 0, (count - gateway->descriptors) * sizeof *table);
-    gateway->by_descriptor = table;
-    gateway->descriptors = count;
+    memset(table + gateway->connections.descriptors, 0, (count - gateway->connections.descriptors) * sizeof *table);
+    gateway->connections.by_descriptor = table;
+    gateway->connections.descriptors = count;
   }
-  gateway->by_descriptor[descriptor] = connection;
+  gateway->connections.by_descriptor[descriptor] = connection;
   return true;
 }
 
-bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer) {
-  const gateway_configuration *c = &gateway->configuration;
-  return c->has_proxies && c->callbacks.trusts(gateway->context, peer);
+void place_leave(gateway *gateway, struct place *place) {
+  if (place->entry == GATEWAY_ENTRY_COUNTED || place->entry == GATEWAY_ENTRY_REFUSED) {
+    gateway->configuration.callbacks.left(gateway->context, &place->address, place->entry);
+  }
+  *place = (struct place){0};
 }
 
 bool connection_open(gateway *gateway, struct lws *wsi) {
@@ -50,16 +52,13 @@ bool connection_open(gateway *gateway, struct lws *wsi) {
     free(connection);
     return false;
   }
-  if (gateway->accepting) {
-    connection->peer = *gateway->accepting;
-    connection->is_proxy = connection_is_of_proxy(gateway, gateway->accepting);
-    if (!connection->is_proxy) connection->place = address_enter(gateway, gateway->accepting);
-  }
+  connection->peer = gateway->connections.accepting;
+  gateway->connections.accepting = (struct place){0};
   /* So that a slow reader of a long answer is seen to make progress. */
   if (tls) SSL_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE);
   lws_set_opaque_user_data(wsi, connection);
   connection->head_since = gateway_now(gateway);
-  lws_dll2_add_tail(&connection->awaiting, &gateway->awaiting);
+  lws_dll2_add_tail(&connection->awaiting, &gateway->connections.awaiting);
   return true;
 }
 
@@ -68,9 +67,10 @@ void connection_free(struct connection *connection) {
   request_free(connection->handshake);
   lws_dll2_remove(&connection->awaiting);
   /* The system may have given the number to another socket. */
-  struct connection **slot = &connection->gateway->by_descriptor[connection->descriptor];
+  struct connection **slot = &connection->gateway->connections.by_descriptor[connection->descriptor];
   if (*slot == connection) *slot = NULL;
-  address_leave(connection->gateway, &connection->place);
+  place_leave(connection->gateway, &connection->place);
+  place_leave(connection->gateway, &connection->peer);
   free(connection);
 }
 
@@ -79,7 +79,7 @@ void connection_awaits_head(struct connection *connection) {
   connection->head_since = 0;
   connection->target = (struct target){0};
   if (lws_dll2_is_detached(&connection->awaiting)) {
-    lws_dll2_add_tail(&connection->awaiting, &connection->gateway->awaiting);
+    lws_dll2_add_tail(&connection->awaiting, &connection->gateway->connections.awaiting);
   }
 }
 
@@ -87,14 +87,19 @@ void connection_has_head(struct connection *connection) { lws_dll2_remove(&conne
 
 struct place connection_name_client(struct connection *connection, struct request *request) {
   gateway *gateway = connection->gateway;
-  if (!connection->is_proxy) {
-    request_name_client(request, &connection->peer);
-    return (struct place){.is_refused = connection->place.is_refused};
+  const gateway_callbacks *callbacks = &gateway->configuration.callbacks;
+  struct place place = {.address = connection->peer.address};
+  if (connection->peer.entry == GATEWAY_ENTRY_PROXY) {
+    place.address = callbacks->speaks_for(gateway->context, &place.address, request->forwarded_for, request->forwarded);
+    place.entry = callbacks->entered(gateway->context, &place.address);
   }
-  gateway_address client = gateway->configuration.callbacks.speaks_for(
-      gateway->context, &connection->peer, request->forwarded_for, request->forwarded);
-  request_name_client(request, &client);
-  return connection_is_of_proxy(gateway, &client) ? (struct place){0} : address_enter(gateway, &client);
+  request->head.client = place.address;
+  return place;
+}
+
+bool connection_is_refused(const struct connection *connection, const struct place *place) {
+  return place->entry == GATEWAY_ENTRY_REFUSED || place->entry == GATEWAY_ENTRY_CLOSED ||
+         connection->peer.entry == GATEWAY_ENTRY_REFUSED;
 }
 
 /* Whether the method of a request, at least, has been read. */
@@ -110,7 +115,7 @@ static bool head_has_begun(struct lws *wsi) {
 
 void connections_watch(gateway *gateway, lws_usec_t now, void (*late)(struct connection *connection, bool has_begun)) {
   lws_usec_t limit = (lws_usec_t)gateway->configuration.head_timeout * LWS_US_PER_MS;
-  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->awaiting)) {
+  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->connections.awaiting)) {
     struct connection *connection = lws_container_of(at, struct connection, awaiting);
     bool has_begun = head_has_begun(connection->wsi);
     if (!connection->head_since && has_begun) connection->head_since = now;

@@ -2,15 +2,15 @@
 #ifndef CGATEWAY_CONNECTION_H
 #define CGATEWAY_CONNECTION_H
 
-#include "address.h"
 #include "request.h"
 #include "target.h"
 
 struct exchange;
 struct session;
 
+void place_leave(gateway *gateway, struct place *place);
+
 struct connection {
-  bool is_proxy; /* a trusted one: it speaks for clients */
   gateway *gateway;
   struct lws *wsi;
   int descriptor; /* of the socket */
@@ -18,8 +18,8 @@ struct connection {
   struct session *session;
   struct exchange *exchange; /* NULL while none is going on */
   struct request *handshake; /* one that was accepted, until the session is open */
-  gateway_address peer; /* the other end of the socket: the client, or a proxy */
-  struct place place;      /* of the peer; behind a proxy, of the client whose session it is */
+  struct place peer;    /* the other end of the socket: the client, or a proxy */
+  struct place place;   /* behind a proxy, of the client whose session it is */
   uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
   lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
@@ -29,14 +29,13 @@ struct connection {
 struct connection *connection_at(const gateway *gateway, int descriptor);
 /* NULL for one that is not known. */
 struct connection *connection_of(struct lws *wsi);
-/* Whether a peer is a trusted proxy. */
-bool connection_is_of_proxy(gateway *gateway, const gateway_address *peer);
 bool connection_open(gateway *gateway, struct lws *wsi);
 void connection_free(struct connection *connection);
 void connection_awaits_head(struct connection *connection);
 void connection_has_head(struct connection *connection);
-/* Whose request it is. One that a trusted proxy passes on takes a place of its client's; others have their connection's. */
+/* Whose request it is, and whether it is refused. One that a trusted proxy passes on takes a place of its client's. */
 struct place connection_name_client(struct connection *connection, struct request *request);
+bool connection_is_refused(const struct connection *connection, const struct place *place);
 
 /* Calls for those whose head has not come in time, and whether it has begun. */
 void connections_watch(gateway *gateway, lws_usec_t now, void (*late)(struct connection *connection, bool has_begun));

@@ -4,8 +4,6 @@
  * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
  * another one. Other threads wake it through a pipe (loop.c).
  */
-#include <dirent.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +31,7 @@ static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static void log_line(int level, const char *line) {
   int length = (int)strcspn(line, "\n");
   gateway *gateway = gateway_of_thread();
-  if (gateway) gateway_log(gateway, gateway->serves ? 3 : level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
+  if (gateway) gateway_log(gateway, gateway->life.serves ? 3 : level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
 }
 
 /* libwebsockets' limit for what has a deadline of ours, which comes before and may answer. */
@@ -69,53 +67,53 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
   if (!loop_create_context(gateway, &info)) return false;
   lws_set_log_level(LLL_ERR | LLL_WARN, log_line);
-  gateway->vhost = lws_create_vhost(gateway->lws, &info);
-  return gateway->vhost && listener_adopt(gateway) && loop_open_wake(gateway) && loop_open_alarm(gateway);
+  gateway->loop.vhost = lws_create_vhost(gateway->loop.lws, &info);
+  return gateway->loop.vhost && listener_adopt(gateway) && loop_open_wake(gateway) && loop_open_alarm(gateway);
 }
 
 static void fire_watch(gateway *gateway) {
   lws_usec_t now = gateway_now(gateway);
-  for (uint32_t i = 0; i < gateway->channels.count; i++) {
-    struct channel *channel = gateway->channels.entries[i].object;
+  for (uint32_t i = 0; i < gateway->channels.all.count; i++) {
+    struct channel *channel = gateway->channels.all.entries[i].object;
     if (channel) channel->kind->watch(channel, now);
   }
   exchanges_watch(gateway, now);
   connections_watch(gateway, now, exchange_refuse_late);
   gateway->configuration.callbacks.ticked(gateway->context);
-  timer_set(gateway, &gateway->watch_timer, WATCH_INTERVAL_US, fire_watch);
+  timer_set(gateway, &gateway->life.watch, WATCH_INTERVAL_US, fire_watch);
 }
 
 static bool is_finished(gateway *gateway) {
   if (!gateway->stopping) return false;
-  bool is_idle = !gateway->channels.live && !gateway->unfinished.count && !exchanges_wait(gateway);
-  if (is_idle || lws_now_usecs() < gateway->stop_at) return is_idle;
+  bool is_idle = !gateway->channels.all.live && !gateway->exchanges.unfinished.count && !exchanges_wait(gateway);
+  if (is_idle || lws_now_usecs() < gateway->life.stop_at) return is_idle;
   /* Whoever waits for an answer still gets one. */
   if (!exchanges_refuse_waiting(gateway)) return true;
-  gateway->stop_at = lws_now_usecs() + LAST_WORDS_US;
+  gateway->life.stop_at = lws_now_usecs() + LAST_WORDS_US;
   return false;
 }
 
 static void set_state(gateway *gateway, int state) {
   pthread_mutex_lock(&gateway->lock);
-  gateway->state = state;
-  pthread_cond_signal(&gateway->started_changed);
+  gateway->commands.state = state;
+  pthread_cond_signal(&gateway->commands.started);
   pthread_mutex_unlock(&gateway->lock);
 }
 
 static void destroy_context(gateway *gateway) {
-  timer_cancel(&gateway->watch_timer);
-  timer_cancel(&gateway->stop_timer);
-  timer_cancel(&gateway->throttle_timer);
-  timer_cancel(&gateway->pump_timer);
+  timer_cancel(&gateway->life.watch);
+  timer_cancel(&gateway->life.last_call);
+  timer_cancel(&gateway->flow.timer);
+  timer_cancel(&gateway->exchanges.pump);
   pthread_mutex_lock(&context_lock);
-  if (gateway->lws) lws_context_destroy(gateway->lws);
+  if (gateway->loop.lws) lws_context_destroy(gateway->loop.lws);
   loop_destroy(gateway);
   pthread_mutex_unlock(&context_lock);
-  gateway->lws = NULL;
+  gateway->loop.lws = NULL;
 }
 
 /* Callbacks may have given more to do since. */
-static bool has_work(gateway *gateway) { return commands_wait(gateway) || gateway->due.count || gateway->due_exchanges.count; }
+static bool has_work(gateway *gateway) { return commands_wait(gateway) || gateway->channels.due.count || gateway->exchanges.due.count; }
 
 static void *serve(void *argument) {
   gateway *gateway = argument;
@@ -130,7 +128,7 @@ static void *serve(void *argument) {
   bool made = make_context(gateway, protocols);
   pthread_mutex_unlock(&context_lock);
   if (made) {
-    gateway->serves = true;
+    gateway->life.serves = true;
     fire_watch(gateway);
     set_state(gateway, RUNNING);
     do {
@@ -138,10 +136,10 @@ static void *serve(void *argument) {
       sessions_write_due(gateway);
       exchanges_write_due(gateway);
       channels_tell_drained(gateway);
-      timer_keep(&gateway->watch_timer);
-      timer_keep(&gateway->stop_timer);
-      timer_keep(&gateway->throttle_timer);
-      timer_keep(&gateway->pump_timer);
+      timer_keep(&gateway->life.watch);
+      timer_keep(&gateway->life.last_call);
+      timer_keep(&gateway->flow.timer);
+      timer_keep(&gateway->exchanges.pump);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));
   }
   commands_end(gateway);
@@ -170,65 +168,6 @@ static void set_up_process(void) {
   if (sigaction(SIGPIPE, NULL, &pipe) == 0 && pipe.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
 }
 
-static bool find_root(gateway *gateway, char *error, size_t capacity) {
-  const char *directory = gateway->configuration.public_directory;
-  if (!directory) return true;
-  DIR *probe = opendir(directory);
-  if (probe) closedir(probe);
-  gateway->root = probe ? realpath(directory, NULL) : NULL;
-  if (gateway->root) return true;
-  snprintf(error, capacity, "cannot read the directory %s: %s", directory, strerror(errno));
-  return false;
-}
-
-static const char *const *copy_list(const char *const *list) {
-  size_t count = 0;
-  while (list[count]) count++;
-  const char **copy = calloc(count + 1, sizeof *copy);
-  for (size_t i = 0; copy && i < count; i++) copy[i] = strdup(list[i]);
-  return copy;
-}
-
-static void free_list(const char *const *list) {
-  for (const char *const *text = list; *text; text++) free((char *)(uintptr_t)*text);
-  free((void *)(uintptr_t)list);
-}
-
-static const gateway_problem *copy_problems(const gateway_problem *problems) {
-  gateway_problem *copy = calloc(GATEWAY_FAULTS, sizeof *copy);
-  for (size_t i = 0; copy && i < GATEWAY_FAULTS; i++) {
-    copy[i] = (gateway_problem){.status = problems[i].status,
-                                .code = strdup(problems[i].code),
-                                .headers = strdup(problems[i].headers),
-                                .body = strdup(problems[i].body)};
-  }
-  return copy;
-}
-
-static void free_problems(const gateway_problem *problems) {
-  for (size_t i = 0; i < GATEWAY_FAULTS; i++) {
-    free((char *)(uintptr_t)problems[i].code);
-    free((char *)(uintptr_t)problems[i].headers);
-    free((char *)(uintptr_t)problems[i].body);
-  }
-  free((void *)(uintptr_t)problems);
-}
-
-static void copy_configuration(gateway_configuration *copy, const gateway_configuration *from) {
-  *copy = *from;
-  copy->host = strdup(from->host);
-  copy->tls_certificate = from->tls_certificate ? strdup(from->tls_certificate) : NULL;
-  copy->tls_key = from->tls_key ? strdup(from->tls_key) : NULL;
-  copy->public_directory = from->public_directory ? strdup(from->public_directory) : NULL;
-  copy->live_path = strdup(from->live_path);
-  copy->subprotocol = strdup(from->subprotocol);
-  copy->static_headers = strdup(from->static_headers);
-  copy->stream_headers = strdup(from->stream_headers);
-  copy->heartbeat = strdup(from->heartbeat);
-  copy->routes = copy_list(from->routes);
-  copy->problems = copy_problems(from->problems);
-}
-
 static gateway_frame *heartbeat_frame(const char *text) {
   size_t length = strlen(text);
   uint8_t *block = length ? malloc(GATEWAY_FRAME_HEADROOM + length) : NULL;
@@ -239,91 +178,73 @@ static gateway_frame *heartbeat_frame(const char *text) {
   return frame;
 }
 
-gateway *gateway_create(const gateway_configuration *configuration, char *error, size_t capacity) {
+gateway *gateway_create(const gateway_configuration *configuration) {
   gateway *gateway = calloc(1, sizeof *gateway);
-  if (!gateway || !(gateway->gather = malloc(LWS_PRE + GATHER_BYTES))) {
-    free(gateway);
-    snprintf(error, capacity, "out of memory");
-    return NULL;
-  }
+  if (!gateway) return NULL;
   set_up_process();
   pthread_mutex_init(&gateway->lock, NULL);
-  pthread_cond_init(&gateway->started_changed, NULL);
-  gateway->listening_socket = gateway->spare_descriptor = gateway->wake_write = -1;
-  gateway->address_seed = (uint64_t)lws_now_usecs() ^ (uint64_t)(uintptr_t)gateway;
-  copy_configuration(&gateway->configuration, configuration);
-  gateway->heartbeat = heartbeat_frame(configuration->heartbeat);
-  gateway->empty_line = heartbeat_frame("\n");
-  if (configuration->tls_certificate && !(gateway->tls = tls_load(&gateway->configuration, error, capacity))) {
-    gateway_free(gateway);
-    return NULL;
-  }
-  if (!find_root(gateway, error, capacity) || listener_open(gateway, error, capacity)) {
-    gateway_free(gateway);
-    return NULL;
-  }
-  return gateway;
+  pthread_cond_init(&gateway->commands.started, NULL);
+  gateway->configuration = *configuration;
+  gateway->loop.wake_write = -1;
+  gateway->channels.all = gateway->exchanges.all = (struct registry){.first = configuration->number, .step = configuration->count};
+  gateway->gather = malloc(LWS_PRE + GATHER_BYTES);
+  gateway->streams.heartbeat = heartbeat_frame(configuration->heartbeat);
+  gateway->streams.empty_line = heartbeat_frame("\n");
+  gateway->tls = configuration->certificate ? tls_with(configuration->certificate) : NULL;
+  listener_open(gateway);
+  if (gateway->gather && (gateway->tls || !configuration->certificate)) return gateway;
+  gateway_free(gateway);
+  return NULL;
 }
 
 bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity) {
   gateway->context = context;
   /* Who has something to send may ask already. */
   pthread_mutex_lock(&gateway->lock);
-  gateway->state = STARTING;
+  gateway->commands.state = STARTING;
   pthread_mutex_unlock(&gateway->lock);
-  int problem = pthread_create(&gateway->thread, NULL, serve, gateway);
+  int problem = pthread_create(&gateway->life.thread, NULL, serve, gateway);
   if (problem) {
     snprintf(error, capacity, "cannot start a thread: %s", strerror(problem));
     return false;
   }
   pthread_mutex_lock(&gateway->lock);
-  while (gateway->state == STARTING) pthread_cond_wait(&gateway->started_changed, &gateway->lock);
-  bool running = gateway->state == RUNNING;
+  while (gateway->commands.state == STARTING) pthread_cond_wait(&gateway->commands.started, &gateway->lock);
+  bool running = gateway->commands.state == RUNNING;
   pthread_mutex_unlock(&gateway->lock);
   if (running) return true;
-  pthread_join(gateway->thread, NULL);
+  pthread_join(gateway->life.thread, NULL);
   snprintf(error, capacity, "libwebsockets could not be started");
   return false;
 }
 
-int gateway_port(const gateway *gateway) { return gateway->port; }
+void *gateway_join(gateway *gateway) {
+  pthread_join(gateway->life.thread, NULL);
+  return gateway->context;
+}
 
 gateway_counters gateway_count(const gateway *gateway) {
   return (gateway_counters){.address = gateway->counters.address, .rate = gateway->counters.rate,
                             .late = gateway->counters.late,
                             .memory = gateway->counters.memory,
                             .stalled = gateway->counters.stalled,
-                            .sessions = gateway->sessions,
-                            .streams = gateway->streams,
-                            .outgoing = gateway->outgoing};
+                            .sessions = gateway->channels.sessions,
+                            .streams = gateway->channels.streams};
 }
 
 void gateway_free(gateway *gateway) {
-  gateway_configuration *c = &gateway->configuration;
-  free_list(c->routes);
-  free_problems(c->problems);
-  free((char *)(uintptr_t)c->host);
-  free((char *)(uintptr_t)c->tls_certificate);
-  free((char *)(uintptr_t)c->tls_key);
-  free((char *)(uintptr_t)c->public_directory);
-  free((char *)(uintptr_t)c->live_path);
-  free((char *)(uintptr_t)c->subprotocol);
-  free((char *)(uintptr_t)c->static_headers);
-  free((char *)(uintptr_t)c->stream_headers);
-  free((char *)(uintptr_t)c->heartbeat);
-  if (gateway->heartbeat) gateway_frame_release(gateway->heartbeat);
-  if (gateway->empty_line) gateway_frame_release(gateway->empty_line);
-  if (gateway->listening_socket >= 0) close(gateway->listening_socket);
-  if (gateway->spare_descriptor >= 0) close(gateway->spare_descriptor);
-  if (gateway->wake_write >= 0) close(gateway->wake_write);
+  if (gateway->streams.heartbeat) gateway_frame_release(gateway->streams.heartbeat);
+  if (gateway->streams.empty_line) gateway_frame_release(gateway->streams.empty_line);
+  if (gateway->listener.descriptor >= 0) close(gateway->listener.descriptor);
+  if (gateway->listener.spare >= 0) close(gateway->listener.spare);
+  if (gateway->loop.wake_write >= 0) close(gateway->loop.wake_write);
   commands_free(gateway);
   channels_free(gateway);
-  free(gateway->exchanges.entries);
-  free(gateway->by_descriptor);
-  free(gateway->root);
+  free(gateway->exchanges.all.entries);
+  free(gateway->connections.by_descriptor);
   free(gateway->gather);
   tls_free(gateway->tls);
-  pthread_cond_destroy(&gateway->started_changed);
+  pthread_cond_destroy(&gateway->commands.started);
   pthread_mutex_destroy(&gateway->lock);
   free(gateway);
 }

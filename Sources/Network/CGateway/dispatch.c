@@ -20,13 +20,13 @@ static void fire_stop(gateway *gateway) { (void)gateway; /* waking up is all it 
 static void begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   gateway->stopping = true;
   gateway->stop_code = code;
-  gateway->stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
+  gateway->life.stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
   listener_close(gateway);
-  for (uint32_t i = 0; i < gateway->channels.count; i++) {
-    struct channel *channel = gateway->channels.entries[i].object;
+  for (uint32_t i = 0; i < gateway->channels.all.count; i++) {
+    struct channel *channel = gateway->channels.all.entries[i].object;
     if (channel) channel->kind->end(channel, code, reason);
   }
-  timer_set(gateway, &gateway->stop_timer, (lws_usec_t)milliseconds * LWS_US_PER_MS, fire_stop);
+  timer_set(gateway, &gateway->life.last_call, (lws_usec_t)milliseconds * LWS_US_PER_MS, fire_stop);
 }
 
 void dispatch_command(gateway *gateway, struct command *command) {
@@ -53,14 +53,14 @@ void dispatch_command(gateway *gateway, struct command *command) {
       if (channel && !channel->kind->is_stream) session_resume((struct session *)channel, PAUSED_BY_CALLBACK);
       break;
     case COMMAND_ANSWER:
-      exchange = registry_find(&gateway->exchanges, command->id);
+      exchange = registry_find(&gateway->exchanges.all, command->id);
       if (!exchange || exchange->state != WAITING) break;
       exchange_answer(exchange, command->answer);
       command->answer = NULL;
       break;
     case COMMAND_CERTIFICATE:
-      tls_renew(gateway->tls, command->pair);
-      command->pair = NULL;
+      tls_renew(gateway->tls, command->certificate);
+      command->certificate = NULL;
       break;
     case COMMAND_STOP_LISTENING: listener_close(gateway); break;
     case COMMAND_STOP:
@@ -103,7 +103,7 @@ void gateway_stop_listening(gateway *gateway) {
 
 /* NULL when out of memory: the connection is then closed. */
 static struct answer *make_answer(gateway *gateway, int status, const char *headers, const uint8_t *body, size_t length) {
-  struct answer *answer = gateway_has_room(gateway, length) ? answer_create(status, headers, body, length)
+  struct answer *answer = has_room(gateway, length) ? answer_create(status, headers, body, length)
                                                             : answer_overload(gateway);
   answer_charge(gateway, answer);
   return answer;
@@ -115,8 +115,14 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer}, true);
 }
 
+void gateway_refuse(gateway *gateway, gateway_request_id request, gateway_fault fault, const char *headers) {
+  struct answer *answer = answer_problem(gateway, fault, headers);
+  answer_charge(gateway, answer);
+  commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer}, true);
+}
+
 gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers) {
-  struct exchange *exchange = registry_find(&gateway->exchanges, request);
+  struct exchange *exchange = registry_find(&gateway->exchanges.all, request);
   struct stream *stream = exchange ? stream_open(exchange, type, headers) : NULL;
   return stream ? stream_channel(stream) : 0;
 }
@@ -128,17 +134,13 @@ void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_fra
   commands_push(gateway, (struct command){.kind = COMMAND_END, .id = stream, .frame = frame, .answer = answer}, true);
 }
 
-bool gateway_reload_certificate(gateway *gateway, char *error, size_t capacity) {
-  struct pair *pair = pair_load(&gateway->configuration, error, capacity);
-  if (!pair) return false;
-  commands_push(gateway, (struct command){.kind = COMMAND_CERTIFICATE, .pair = pair}, true);
-  return true;
+void gateway_renew_certificate(gateway *gateway, const gateway_certificate *certificate) {
+  gateway_certificate *copy = certificate_copy(certificate);
+  if (copy) commands_push(gateway, (struct command){.kind = COMMAND_CERTIFICATE, .certificate = copy}, true);
 }
 
-void *gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
+void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   commands_push(gateway,
                 (struct command){.kind = COMMAND_STOP, .code = code, .milliseconds = milliseconds, .reason = strdup(reason)},
                 true);
-  pthread_join(gateway->thread, NULL);
-  return gateway->context;
 }

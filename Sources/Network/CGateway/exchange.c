@@ -14,7 +14,6 @@
 #include "frame.h"
 #include "loop.h"
 #include "socket.h"
-#include "static.h"
 
 /* Bytes written for one client before others get their turn. */
 #define TURN_BYTES ((size_t)1024 * 1024)
@@ -44,9 +43,9 @@ static void report(struct exchange *exchange) {
 static void exchange_free(struct exchange *exchange) {
   report(exchange);
   if (exchange->stream) exchange->source->close(exchange);
-  registry_remove(&exchange->gateway->exchanges, exchange->id);
+  registry_remove(&exchange->gateway->exchanges.all, exchange->id);
   lws_dll2_remove(&exchange->waiting);
-  address_leave(exchange->gateway, &exchange->place);
+  place_leave(exchange->gateway, &exchange->place);
   exchange->connection->exchange = NULL;
   request_free(exchange->request);
   answer_free(exchange->answer);
@@ -69,7 +68,7 @@ void exchange_hang_up(struct exchange *exchange) {
 static void fire_pump(gateway *gateway);
 
 static void schedule_pump(gateway *gateway) {
-  if (!gateway->pump_timer.at) timer_set(gateway, &gateway->pump_timer, PUMP_INTERVAL_US, fire_pump);
+  if (!gateway->exchanges.pump.at) timer_set(gateway, &gateway->exchanges.pump, PUMP_INTERVAL_US, fire_pump);
 }
 
 static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
@@ -78,11 +77,11 @@ static void move_to(struct exchange *exchange, lws_dll2_owner_t *list) {
   lws_dll2_add_tail(&exchange->waiting, list);
 }
 
-void exchange_write_soon(struct exchange *exchange) { move_to(exchange, &exchange->gateway->due_exchanges); }
+void exchange_write_soon(struct exchange *exchange) { move_to(exchange, &exchange->gateway->exchanges.due); }
 
 void exchange_write_later(struct exchange *exchange) {
   schedule_pump(exchange->gateway);
-  move_to(exchange, &exchange->gateway->unfinished);
+  move_to(exchange, &exchange->gateway->exchanges.unfinished);
 }
 
 /* libwebsockets calls back (exchange_writable), unless it has something of its own to write first. */
@@ -93,7 +92,7 @@ static void give_room(struct exchange *exchange) {
   exchange->is_offered = true;
   lws_rx_flow_control(exchange->connection->wsi, 1);
   offer_room(gateway, exchange->connection->wsi);
-  exchange = registry_find(&gateway->exchanges, id);
+  exchange = registry_find(&gateway->exchanges.all, id);
   if (!exchange) return;
   lws_rx_flow_control(exchange->connection->wsi, 0);
   if (exchange->is_offered && exchange->state != DOOMED) exchange_write_later(exchange);
@@ -101,7 +100,7 @@ static void give_room(struct exchange *exchange) {
 
 void exchanges_write_due(gateway *gateway) {
   struct lws_dll2 *first;
-  while ((first = lws_dll2_get_head(&gateway->due_exchanges))) {
+  while ((first = lws_dll2_get_head(&gateway->exchanges.due))) {
     give_room(lws_container_of(first, struct exchange, waiting));
   }
 }
@@ -123,8 +122,8 @@ static void linger(struct exchange *exchange) {
 
 /* Once for each that is there: those that go on waiting are put at the end. */
 static void fire_pump(gateway *gateway) {
-  for (uint32_t left = gateway->unfinished.count; left && gateway->unfinished.count; left--) {
-    struct exchange *exchange = lws_container_of(lws_dll2_get_head(&gateway->unfinished), struct exchange, waiting);
+  for (uint32_t left = gateway->exchanges.unfinished.count; left && gateway->exchanges.unfinished.count; left--) {
+    struct exchange *exchange = lws_container_of(lws_dll2_get_head(&gateway->exchanges.unfinished), struct exchange, waiting);
     if (exchange->state == LINGERING) {
       lws_dll2_remove(&exchange->waiting);
       linger(exchange);
@@ -223,14 +222,6 @@ void exchange_answer(struct exchange *exchange, struct answer *answer) {
   exchange_write_soon(exchange);
 }
 
-static bool is_dynamic(const gateway *gateway, gateway_span path) {
-  for (const char *const *route = gateway->configuration.routes; *route; route++) {
-    size_t length = strlen(*route);
-    if (path.length >= length && memcmp(path.bytes, *route, length) == 0) return true;
-  }
-  return false;
-}
-
 static void stop_reading(struct exchange *exchange) {
   lws_rx_flow_control(exchange->connection->wsi, 0);
   lws_set_timeout(exchange->connection->wsi, NO_PENDING_TIMEOUT, 0);
@@ -243,13 +234,7 @@ static void perform(struct exchange *exchange) {
   stop_reading(exchange);
   exchange->state = WAITING;
   request->head.body = (gateway_span){exchange->body, exchange->body_length};
-  if (span_equals(request->head.path, gateway->configuration.live_path)) {
-    exchange_answer(exchange, answer_problem(gateway, GATEWAY_NEEDS_UPGRADE, NULL));
-  } else if (is_dynamic(gateway, request->head.path)) {
-    gateway->configuration.callbacks.requested(gateway->context, exchange->id, &request->head);
-  } else {
-    exchange_answer(exchange, answer_static(gateway, request));
-  }
+  gateway->configuration.callbacks.requested(gateway->context, exchange->id, &request->head);
 }
 
 /* Answers and closes: the rest of the request is not read. */
@@ -270,7 +255,7 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   exchange->connection = connection;
   exchange->request = request;
   exchange->keep_alive = request->keep_alive && !connection->gateway->stopping;
-  exchange->id = registry_add(&connection->gateway->exchanges, exchange);
+  exchange->id = registry_add(&connection->gateway->exchanges.all, exchange);
   connection->exchange = exchange;
   if (exchange->id) return exchange;
   exchange_free(exchange);
@@ -311,7 +296,7 @@ static bool refuse_hasty(struct exchange *exchange) {
 static gateway_fault find_fault(struct exchange *exchange, gateway_fault fault) {
   gateway *gateway = exchange->gateway;
   if (gateway->tls && !lws_get_ssl(exchange->connection->wsi)) return GATEWAY_NO_TLS;
-  if (exchange->place.is_refused) {
+  if (connection_is_refused(exchange->connection, &exchange->place)) {
     gateway->counters.address += 1;
     return GATEWAY_CROWDED;
   }
@@ -421,8 +406,8 @@ static void watch(struct exchange *exchange, lws_usec_t now) {
 }
 
 bool exchanges_wait(const gateway *gateway) {
-  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
-    const struct exchange *exchange = gateway->exchanges.entries[i].object;
+  for (uint32_t i = 0; i < gateway->exchanges.all.count; i++) {
+    const struct exchange *exchange = gateway->exchanges.all.entries[i].object;
     if (exchange && exchange->state == WAITING) return true;
   }
   return false;
@@ -430,8 +415,8 @@ bool exchanges_wait(const gateway *gateway) {
 
 bool exchanges_refuse_waiting(gateway *gateway) {
   bool was_there = false;
-  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
-    struct exchange *exchange = gateway->exchanges.entries[i].object;
+  for (uint32_t i = 0; i < gateway->exchanges.all.count; i++) {
+    struct exchange *exchange = gateway->exchanges.all.entries[i].object;
     if (!exchange || exchange->state != WAITING) continue;
     was_there = true;
     gateway->configuration.callbacks.abandoned(gateway->context, exchange->id);
@@ -441,8 +426,8 @@ bool exchanges_refuse_waiting(gateway *gateway) {
 }
 
 void exchanges_watch(gateway *gateway, lws_usec_t now) {
-  for (uint32_t i = 0; i < gateway->exchanges.count; i++) {
-    struct exchange *exchange = gateway->exchanges.entries[i].object;
+  for (uint32_t i = 0; i < gateway->exchanges.all.count; i++) {
+    struct exchange *exchange = gateway->exchanges.all.entries[i].object;
     if (exchange) watch(exchange, now);
   }
 }

@@ -5,14 +5,14 @@
  * Reading pauses for any of these reasons, and goes on when there is none:
  *
  *   PAUSED_BY_OUTBOX    more than outbox_limit is queued for the session; until less than half of it is
- *   PAUSED_BY_RATE      it sent more than message_burst at once, or message_rate a second; until it has a token again
+ *   PAUSED_BY_RATE      it sends faster than it may; for as long as `framed` said
  *   PAUSED_BY_CALLBACK  `received` said so; until gateway_resume
  */
 #include "flow.h"
 
 #include "loop.h"
 
-/* How often sessions without a token are looked at. */
+/* How often sessions that sent too fast are looked at. */
 #define THROTTLE_INTERVAL_US ((lws_usec_t)20000)
 
 static void apply(struct session *session, unsigned pauses) {
@@ -43,31 +43,26 @@ void session_watch_outbox(struct session *session) {
   apply(session, pause ? session->pauses | PAUSED_BY_OUTBOX : session->pauses & ~(unsigned)PAUSED_BY_OUTBOX);
 }
 
-static bool has_token(const struct session *session, lws_usec_t now) {
-  const gateway_configuration *c = &session->channel.gateway->configuration;
-  return gateway_rate_wait(session->paid_until, now, c->message_rate, c->message_burst) <= 0;
-}
-
 static void fire_throttle(gateway *gateway) {
   lws_usec_t now = gateway_now(gateway);
-  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->throttled)) {
+  lws_start_foreach_dll_safe(struct lws_dll2 *, at, next, lws_dll2_get_head(&gateway->flow.throttled)) {
     struct session *session = lws_container_of(at, struct session, throttled);
-    if (has_token(session, now)) {
+    if (now >= session->read_at) {
       lws_dll2_remove(at);
       session_resume(session, PAUSED_BY_RATE);
     }
   }
   lws_end_foreach_dll_safe(at, next);
-  if (gateway->throttled.count) timer_set(gateway, &gateway->throttle_timer, THROTTLE_INTERVAL_US, fire_throttle);
+  if (gateway->flow.throttled.count) timer_set(gateway, &gateway->flow.timer, THROTTLE_INTERVAL_US, fire_throttle);
 }
 
-void session_take_token(struct session *session) {
+void session_framed(struct session *session) {
   gateway *gateway = session->channel.gateway;
-  if (gateway->configuration.message_rate <= 0) return;
-  lws_usec_t now = gateway_now(gateway);
-  session->paid_until = gateway_rate_pay(session->paid_until, now, gateway->configuration.message_rate);
-  if (has_token(session, now) || !lws_dll2_is_detached(&session->throttled)) return;
+  const gateway_callbacks *callbacks = &gateway->configuration.callbacks;
+  int64_t pause = callbacks->framed ? callbacks->framed(gateway->context, session->channel.id) : 0;
+  if (pause <= 0 || !lws_dll2_is_detached(&session->throttled)) return;
+  session->read_at = gateway_now(gateway) + pause;
   session_pause(session, PAUSED_BY_RATE);
-  if (!gateway->throttled.count) timer_set(gateway, &gateway->throttle_timer, THROTTLE_INTERVAL_US, fire_throttle);
-  lws_dll2_add_tail(&session->throttled, &gateway->throttled);
+  if (!gateway->flow.throttled.count) timer_set(gateway, &gateway->flow.timer, THROTTLE_INTERVAL_US, fire_throttle);
+  lws_dll2_add_tail(&session->throttled, &gateway->flow.throttled);
 }

@@ -9,6 +9,6 @@ enum { PAUSED_BY_OUTBOX = 1, PAUSED_BY_RATE = 2, PAUSED_BY_CALLBACK = 4 };
 void session_pause(struct session *session, unsigned reason);
 void session_resume(struct session *session, unsigned reason);
 void session_watch_outbox(struct session *session);
-void session_take_token(struct session *session); /* a frame was received */
+void session_framed(struct session *session); /* a frame was received */
 
 #endif

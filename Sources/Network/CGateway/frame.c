@@ -8,7 +8,7 @@
 
 struct gateway_frame {
   atomic_uint references;
-  atomic_uint places; /* of references, those that count in a gateway's budget */
+  atomic_uint places; /* of references, those that count in the budget */
   uint32_t header_length; /* 2, 4 or 10 */
   size_t length;
   uint8_t *payload; /* behind GATEWAY_FRAME_HEADROOM bytes, at whose end the header stands */
@@ -59,42 +59,55 @@ void gateway_frame_release(gateway_frame *frame) {
 void frame_hold(gateway *gateway, gateway_frame *frame) {
   gateway_frame_retain(frame);
   if (atomic_fetch_add_explicit(&frame->places, 1, memory_order_relaxed) == 0) {
-    outgoing_add(gateway, gateway_frame_size(frame));
+    budget_add(gateway->configuration.budget, gateway_frame_size(frame));
   }
 }
 
 void frame_let_go(gateway *gateway, gateway_frame *frame) {
   if (atomic_fetch_sub_explicit(&frame->places, 1, memory_order_relaxed) == 1) {
-    outgoing_remove(gateway, gateway_frame_size(frame));
+    budget_remove(gateway->configuration.budget, gateway_frame_size(frame));
   }
   gateway_frame_release(frame);
 }
 
 /*
- * The memory of what is on its way out has one budget for frames, HTTP answers and streams. Bytes are counted where the gateway takes
+ * The memory of what is on its way out has one budget for frames, HTTP answers and streams of all gateways. Bytes are counted where the gateway takes
  * and lets go of them: a frame once, however many sessions wait for it; an answer from gateway_respond to its last byte; and what
  * libwebsockets has copied of a frame that the kernel did not take whole.
  *
- * The gateway refuses answers that would exceed the budget, with 503. About frames its owner decides, with gateway_has_room:
+ * The gateway refuses answers that would exceed the budget, with 503. About frames its owner decides, with
+ * gateway_budget_has_room:
  * one that is left out would leave a client with a list that is not the server's.
  */
 
 /* What is shorter always has room: errors have to be said. */
 #define ALWAYS_ROOM_BYTES ((size_t)4096)
 
-void outgoing_add(gateway *gateway, size_t bytes) {
-  atomic_fetch_add_explicit(&gateway->outgoing, bytes, memory_order_relaxed);
+struct gateway_budget {
+  size_t limit;
+  atomic_size_t used;
+};
+
+gateway_budget *gateway_budget_create(size_t limit) {
+  gateway_budget *budget = calloc(1, sizeof *budget);
+  if (budget) budget->limit = limit;
+  return budget;
 }
 
-void outgoing_remove(gateway *gateway, size_t bytes) {
-  atomic_fetch_sub_explicit(&gateway->outgoing, bytes, memory_order_relaxed);
+void gateway_budget_free(gateway_budget *budget) { free(budget); }
+
+void budget_add(gateway_budget *budget, size_t bytes) { atomic_fetch_add_explicit(&budget->used, bytes, memory_order_relaxed); }
+
+void budget_remove(gateway_budget *budget, size_t bytes) { atomic_fetch_sub_explicit(&budget->used, bytes, memory_order_relaxed); }
+
+size_t gateway_budget_used(const gateway_budget *budget) { return atomic_load_explicit(&budget->used, memory_order_relaxed); }
+
+bool gateway_budget_has_room(const gateway_budget *budget, size_t bytes) {
+  if (!budget->limit || bytes <= ALWAYS_ROOM_BYTES) return true;
+  size_t used = gateway_budget_used(budget);
+  return used <= budget->limit && bytes <= budget->limit - used;
 }
 
-bool gateway_has_room(const gateway *gateway, size_t bytes) {
-  size_t limit = gateway->configuration.outgoing_limit;
-  if (!limit || bytes <= ALWAYS_ROOM_BYTES) return true;
-  size_t used = atomic_load_explicit(&gateway->outgoing, memory_order_relaxed);
-  return used <= limit && bytes <= limit - used;
-}
+bool has_room(const gateway *gateway, size_t bytes) { return gateway_budget_has_room(gateway->configuration.budget, bytes); }
 
 void gateway_note_overload(gateway *gateway) { gateway->counters.memory += 1; }

@@ -1,4 +1,4 @@
-/* Messages as bytes, and the memory of what is on its way out. Any thread. */
+/* Messages as bytes, and the budget of what is on its way out. Any thread. */
 #ifndef CGATEWAY_FRAME_H
 #define CGATEWAY_FRAME_H
 
@@ -18,7 +18,9 @@ size_t frame_payload_length(const gateway_frame *frame);
 void frame_hold(gateway *gateway, gateway_frame *frame);
 void frame_let_go(gateway *gateway, gateway_frame *frame);
 
-void outgoing_add(gateway *gateway, size_t bytes);
-void outgoing_remove(gateway *gateway, size_t bytes);
+void budget_add(gateway_budget *budget, size_t bytes);
+void budget_remove(gateway_budget *budget, size_t bytes);
+/* The gateway's budget. */
+bool has_room(const gateway *gateway, size_t bytes);
 
 #endif

@@ -30,7 +30,7 @@ void gateway_log(gateway *gateway, int level, const char *format, ...) {
 
 void offer_room(gateway *gateway, struct lws *wsi) {
   struct lws_pollfd ready = {.fd = lws_get_socket_fd(wsi), .events = POLLOUT, .revents = POLLOUT};
-  lws_service_fd(gateway->lws, &ready);
+  lws_service_fd(gateway->loop.lws, &ready);
 }
 
 lws_usec_t read_patience(const gateway *gateway) {

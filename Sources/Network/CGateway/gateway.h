@@ -5,12 +5,10 @@
  * Files know only those above them:
  *
  *   registry.c    ids
- *   utf8.c        what text is
  *   gateway.c     the thread's clock and log, and how it hangs up
  *   frame.c       messages as bytes, and the memory of what is on its way out
  *   answer.c      answers to requests
  *   request.c     a request, out of libwebsockets' table of headers
- *   address.c     how many connections an address has
  *   socket.c      what only the kernel knows of a socket
  *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
  *   loop.c        what the service thread waits with
@@ -19,7 +17,6 @@
  *   commands.c    the queue through which other threads reach the service thread
  *   target.c      line breaks and NULs in a request's target
  *   connection.c  accepted sockets: whose they are, and how long a request may take to come
- *   static.c      files of the public directory
  *   exchange.c    one HTTP request and its answer
  *   stream.c      answers that go on
  *   flow.c        when a session is read
@@ -37,7 +34,6 @@
 #include <libwebsockets.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/socket.h>
 
 #include "CGateway.h"
 #include "registry.h"
@@ -60,75 +56,97 @@
 
 struct command;
 struct connection;
+struct load; /* see channel.c */
+struct tls;  /* see tls.c */
+/* What an address has entered, and has to leave. All zero: nothing. */
+struct place {
+  gateway_address address;
+  gateway_entry entry;
+};
 struct command_list {
   struct command *items;
   size_t count, capacity;
 };
+enum { LOAD_BLOCKS = 2048 };
 
-struct address; /* see address.c */
-struct load;    /* see channel.c */
-struct tls;     /* see tls.c */
-enum { ADDRESS_LISTS = 4096, LOAD_BLOCKS = 2048 };
-
+/* What a file owns is here under its name, and only that file and those below it have to do with it. */
 struct gateway {
-  /* Constant after gateway_create. */
-  gateway_configuration configuration; /* its strings are owned */
-  char *root;                          /* real path of the public directory, or NULL */
-  gateway_frame *heartbeat;            /* of streams of events, or NULL */
-  gateway_frame *empty_line;           /* of other streams */
-  int port;
-
-  /* Constant after gateway_start. */
-  void *context;
-  pthread_t thread;
-  struct lws_context *lws;
-  struct lws_vhost *vhost;
-  void *loop; /* libev's, or NULL: libwebsockets calls poll */
-
-  /* Guarded by `lock`. */
-  pthread_mutex_t lock;
-  pthread_cond_t started_changed;
-  enum { NOT_STARTED, STARTING, RUNNING, FAILED, ENDED } state;
-  struct command_list inbox;
-  int wake_write;    /* -1: none yet. Set before the gateway runs */
-  bool wake_pending; /* the service thread has been woken and has not taken the inbox yet */
-
-  /* Any thread. */
-  atomic_size_t outgoing;        /* bytes on their way out */
-  atomic_uint sessions, streams; /* open now */
-  _Atomic(struct load *) loads[LOAD_BLOCKS];
-
-  /* Service thread. */
-  bool serves; /* libwebsockets has been set up: what it logs from now on is about clients */
-  struct command_list taken;
-  struct registry channels;  /* struct channel */
-  struct registry exchanges; /* struct exchange */
-  lws_dll2_owner_t due;      /* sessions that have something to write and no reason to wait for room */
-  lws_dll2_owner_t due_exchanges; /* exchanges likewise */
-  uint64_t drained_waiters;  /* whose channels have drained in this turn of the loop */
-  struct connection **by_descriptor; /* `descriptors` of them */
-  size_t descriptors;
-  lws_dll2_owner_t awaiting; /* connections whose request's head is not there yet */
-  struct address *addresses[ADDRESS_LISTS];
-  uint64_t address_seed;
-  const gateway_address *accepting; /* who is being taken on */
-  int listening_socket;      /* -1 once given to libwebsockets or closed */
-  int spare_descriptor;      /* given up for a moment to turn a connection away when descriptors run out */
-  struct lws *listener;
-  struct lws *wake;          /* the end of a pipe that is read; what other threads write to is `wake_write` */
-  struct lws *alarm;         /* a timer as an event; NULL without libev */
-  lws_usec_t alarm_at;       /* when it goes off; 0: it does not */
-  struct tls *tls;           /* NULL for none */
-  uint8_t *gather;           /* GATHER_BYTES, behind LWS_PRE that are libwebsockets' */
-  struct timer watch_timer, stop_timer, throttle_timer, pump_timer;
-  lws_dll2_owner_t throttled; /* sessions that are not read until they have a token */
-  lws_dll2_owner_t unfinished; /* exchanges whose answer is being written, or waits to be read */
+  gateway_configuration configuration;
+  void *context; /* of the callbacks */
+  uint8_t *gather; /* GATHER_BYTES, behind LWS_PRE that are libwebsockets' */
+  bool stopping;
+  uint16_t stop_code;
   struct {
     atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */
-  bool stopping;
-  uint16_t stop_code;
-  lws_usec_t stop_at;
+
+  /* Guards `commands`, but for `taken`, and to which channels loads belong. */
+  pthread_mutex_t lock;
+
+  struct {
+    struct registry all;
+    lws_dll2_owner_t due; /* sessions that have something to write and no reason to wait for room */
+    uint64_t drained_waiters; /* whose channels have drained in this turn of the loop */
+    _Atomic(struct load *) loads[LOAD_BLOCKS]; /* any thread */
+    atomic_uint sessions, streams; /* open now; any thread */
+  } channels;
+
+  struct {
+    struct lws_context *lws;
+    struct lws_vhost *vhost;
+    void *events;      /* libev's loop, or NULL: libwebsockets calls poll */
+    struct lws *wake;  /* the end of a pipe that is read; what other threads write to is `wake_write` */
+    struct lws *alarm; /* a timer as an event; NULL without libev */
+    lws_usec_t alarm_at; /* when it goes off; 0: it does not */
+    int wake_write;    /* -1: none yet. Set before the gateway runs */
+  } loop;
+
+  struct tls *tls; /* NULL for none */
+
+  struct {
+    pthread_cond_t started;
+    enum { NOT_STARTED, STARTING, RUNNING, FAILED, ENDED } state;
+    struct command_list waiting;
+    bool wake_pending; /* the service thread has been woken and has not taken what waits yet */
+    struct command_list taken;
+  } commands;
+
+  struct {
+    struct connection **by_descriptor; /* `descriptors` of them */
+    size_t descriptors;
+    lws_dll2_owner_t awaiting; /* those whose request's head is not there yet */
+    struct place accepting;    /* of whom is being taken on */
+  } connections;
+
+  struct {
+    struct registry all;
+    lws_dll2_owner_t due;        /* those that write when this turn of the loop ends */
+    lws_dll2_owner_t unfinished; /* those whose answer is being written, or waits to be read */
+    struct timer pump;
+  } exchanges;
+
+  struct {
+    gateway_frame *heartbeat;  /* of streams of events, or NULL */
+    gateway_frame *empty_line; /* of others */
+  } streams;
+
+  struct {
+    lws_dll2_owner_t throttled; /* sessions that are not read for a time */
+    struct timer timer;
+  } flow;
+
+  struct {
+    int descriptor; /* -1 once given to libwebsockets or closed */
+    int spare;      /* a descriptor that is given up for a moment to turn a connection away when none are left */
+    struct lws *wsi;
+  } listener;
+
+  struct {
+    pthread_t thread;
+    bool serves; /* libwebsockets has been set up: what it logs from now on is about clients */
+    struct timer watch, last_call;
+    lws_usec_t stop_at;
+  } life;
 };
 
 /* Any thread. */

@@ -60,12 +60,12 @@ int handshake_confirm(struct connection *connection, const char *upgrade) {
   if (!request) return -1;
   connection_has_head(connection);
   struct place place = connection_name_client(connection, request);
-  if (place.is_refused) {
+  if (connection_is_refused(connection, &place)) {
     gateway->counters.address += 1;
-    address_leave(gateway, &place);
+    place_leave(gateway, &place);
     return refuse(connection, request, GATEWAY_CROWDED, NULL);
   }
-  if (connection->is_proxy) connection->place = place;
+  connection->place = place;
   if (fault != GATEWAY_NO_FAULT) return refuse(connection, request, fault, NULL);
   if (!request_is_admitted(gateway, request, headers, sizeof headers)) {
     return refuse(connection, request, GATEWAY_HASTY, headers);

@@ -4,7 +4,7 @@
 
 #include "gateway.h"
 
-int listener_open(gateway *gateway, char *error, size_t capacity);
+void listener_open(gateway *gateway); /* the configuration's is the gateway's */
 bool listener_adopt(gateway *gateway);
 int listener_accept(gateway *gateway);
 void listener_close(gateway *gateway);

@@ -61,31 +61,31 @@ static bool load_libev(void) {
 bool loop_create_context(gateway *gateway, struct lws_context_creation_info *info) {
 #ifdef __linux__
   uint64_t options = info->options;
-  if (load_libev() && (gateway->loop = libev.create(0))) {
-    info->foreign_loops = &gateway->loop;
+  if (load_libev() && (gateway->loop.events = libev.create(0))) {
+    info->foreign_loops = &gateway->loop.events;
     info->options |= LWS_SERVER_OPTION_LIBEV;
     lws_set_log_level(0, NULL); /* that the plugin is missing is no error */
-    gateway->lws = lws_create_context(info);
-    if (gateway->lws) return true;
+    gateway->loop.lws = lws_create_context(info);
+    if (gateway->loop.lws) return true;
     info->foreign_loops = NULL;
     info->options = options;
     loop_destroy(gateway);
   }
   gateway_log(gateway, 2, "libwebsockets-evlib-ev is not installed: many idle connections will cost processor time");
 #endif
-  gateway->lws = lws_create_context(info);
-  return gateway->lws != NULL;
+  gateway->loop.lws = lws_create_context(info);
+  return gateway->loop.lws != NULL;
 }
 
 bool loop_open_alarm(gateway *gateway) {
 #ifdef __linux__
-  if (!gateway->loop) return true;
+  if (!gateway->loop.events) return true;
   lws_sock_file_fd_type descriptor = {.filefd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)};
   if (descriptor.filefd < 0) return false;
   /* Closes the descriptor itself when it fails. */
-  gateway->alarm = lws_adopt_descriptor_vhost(gateway->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
+  gateway->loop.alarm = lws_adopt_descriptor_vhost(gateway->loop.vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
                                               gateway->configuration.subprotocol, NULL);
-  return gateway->alarm != NULL;
+  return gateway->loop.alarm != NULL;
 #else
   (void)gateway;
   return true;
@@ -95,8 +95,8 @@ bool loop_open_alarm(gateway *gateway) {
 /* What is due is done after every event: this only has to be one. */
 void loop_alarm_rang(gateway *gateway) {
   uint64_t times;
-  gateway->alarm_at = 0;
-  if (read(lws_get_socket_fd(gateway->alarm), &times, sizeof times) < 0) return;
+  gateway->loop.alarm_at = 0;
+  if (read(lws_get_socket_fd(gateway->loop.alarm), &times, sizeof times) < 0) return;
 }
 
 /* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at, at most
@@ -104,10 +104,10 @@ void loop_alarm_rang(gateway *gateway) {
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #ifdef __linux__
   lws_usec_t at = lws_now_usecs() + microseconds;
-  if (!gateway->alarm || (gateway->alarm_at && gateway->alarm_at <= at)) return;
+  if (!gateway->loop.alarm || (gateway->loop.alarm_at && gateway->loop.alarm_at <= at)) return;
   struct itimerspec when = {.it_value = {.tv_sec = microseconds / LWS_US_PER_SEC,
                                          .tv_nsec = microseconds % LWS_US_PER_SEC * 1000 + 1}};
-  if (timerfd_settime(lws_get_socket_fd(gateway->alarm), 0, &when, NULL) == 0) gateway->alarm_at = at;
+  if (timerfd_settime(lws_get_socket_fd(gateway->loop.alarm), 0, &when, NULL) == 0) gateway->loop.alarm_at = at;
 #else
   (void)gateway, (void)microseconds;
 #endif
@@ -121,43 +121,43 @@ bool loop_open_wake(gateway *gateway) {
     fcntl(ends[i], F_SETFL, fcntl(ends[i], F_GETFL) | O_NONBLOCK);
     fcntl(ends[i], F_SETFD, FD_CLOEXEC);
   }
-  gateway->wake_write = ends[1];
+  gateway->loop.wake_write = ends[1];
   lws_sock_file_fd_type descriptor = {.filefd = ends[0]};
   /* Closes the descriptor itself when it fails. */
-  gateway->wake = lws_adopt_descriptor_vhost(gateway->vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
+  gateway->loop.wake = lws_adopt_descriptor_vhost(gateway->loop.vhost, LWS_ADOPT_RAW_FILE_DESC, descriptor,
                                              gateway->configuration.subprotocol, NULL);
-  return gateway->wake != NULL;
+  return gateway->loop.wake != NULL;
 }
 
 /* The service thread, when the pipe can be read. What cannot be read now is read in the next turn. */
 void loop_woken(gateway *gateway) {
   char bytes[256];
-  while (read(lws_get_socket_fd(gateway->wake), bytes, sizeof bytes) == (ssize_t)sizeof bytes) continue;
+  while (read(lws_get_socket_fd(gateway->loop.wake), bytes, sizeof bytes) == (ssize_t)sizeof bytes) continue;
 }
 
 /* Any thread, while the gateway runs. False: the loop looks by itself within WATCH_INTERVAL_US. */
 bool loop_wake(gateway *gateway) {
   for (int tries = 0; tries < 3; tries++) {
     /* One that is full is readable. */
-    if (write(gateway->wake_write, "", 1) == 1 || errno == EAGAIN) return true;
+    if (write(gateway->loop.wake_write, "", 1) == 1 || errno == EAGAIN) return true;
   }
   return false;
 }
 
 void loop_nudge(gateway *gateway) {
-  if (gateway->loop) loop_wake(gateway);
+  if (gateway->loop.events) loop_wake(gateway);
 }
 
 bool loop_run_once(gateway *gateway, bool waits) {
-  if (!gateway->loop) return lws_service(gateway->lws, waits ? 0 : -1) >= 0;
-  libev.run(gateway->loop, waits ? RUN_ONCE : RUN_WITHOUT_WAITING);
+  if (!gateway->loop.events) return lws_service(gateway->loop.lws, waits ? 0 : -1) >= 0;
+  libev.run(gateway->loop.events, waits ? RUN_ONCE : RUN_WITHOUT_WAITING);
   return true;
 }
 
 /* After the context. */
 void loop_destroy(gateway *gateway) {
-  if (gateway->loop) libev.destroy(gateway->loop);
-  gateway->loop = NULL;
+  if (gateway->loop.events) libev.destroy(gateway->loop.events);
+  gateway->loop.events = NULL;
 }
 
 void doom(gateway *gateway, struct lws *wsi) {

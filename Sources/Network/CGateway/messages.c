@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "flow.h"
-#include "utf8.h"
 
 static bool append(struct session *session, const uint8_t *bytes, size_t length) {
   size_t needed = session->message_length + length;
@@ -24,12 +23,11 @@ static bool append(struct session *session, const uint8_t *bytes, size_t length)
 
 static void deliver(struct session *session, const uint8_t *bytes, size_t length) {
   gateway *gateway = session->channel.gateway;
-  if (!utf8_is_valid(bytes, length)) {
-    session_close(session, 1007, "not UTF-8");
-    return;
-  }
-  if (!gateway->configuration.callbacks.received(gateway->context, session->channel.id, bytes, length)) {
-    session_pause(session, PAUSED_BY_CALLBACK);
+  switch (gateway->configuration.callbacks.received(gateway->context, session->channel.id, bytes, length)) {
+    case GATEWAY_READ_ON: break;
+    case GATEWAY_PAUSE: session_pause(session, PAUSED_BY_CALLBACK); break;
+    /* Not by libwebsockets (LWS_SERVER_OPTION_VALIDATE_UTF8), which closes before frames on their way are flushed. */
+    case GATEWAY_NOT_TEXT: session_close(session, 1007, "not UTF-8"); break;
   }
 }
 
@@ -41,8 +39,8 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
     session_close(session, 1003, "text only");
     return 0;
   }
-  /* What a frame costs does not depend on its length: a message in pieces costs as many tokens as it has frames. */
-  if (!lws_remaining_packet_payload(wsi)) session_take_token(session);
+  /* What a frame costs does not depend on its length: a message in pieces counts as many as it has frames. */
+  if (!lws_remaining_packet_payload(wsi)) session_framed(session);
   size_t limit = session->channel.gateway->configuration.message_limit, so_far = session->message_length;
   size_t announced = lws_remaining_packet_payload(wsi);
   if (length > limit - so_far || announced > limit - so_far - length) {

@@ -11,9 +11,9 @@
 #include "tls.h"
 
 static int call_file(gateway *gateway, struct lws *wsi) {
-  if (wsi == gateway->alarm) loop_alarm_rang(gateway);
-  if (wsi == gateway->wake) loop_woken(gateway);
-  return wsi == gateway->listener ? listener_accept(gateway) : 0;
+  if (wsi == gateway->loop.alarm) loop_alarm_rang(gateway);
+  if (wsi == gateway->loop.wake) loop_woken(gateway);
+  return wsi == gateway->listener.wsi ? listener_accept(gateway) : 0;
 }
 
 static int call_session(struct connection *connection, enum lws_callback_reasons reason, void *bytes, size_t length) {

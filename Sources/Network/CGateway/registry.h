@@ -1,4 +1,5 @@
-/* Ids that are found in O(1) and never used twice: slot in the low half, generation (from 1) in the high half. */
+/* Ids that are found in O(1) and never used twice: generation (from 1) in the high half; in the low half the slot, times `step`, plus
+   `first`. */
 #ifndef CGATEWAY_REGISTRY_H
 #define CGATEWAY_REGISTRY_H
 
@@ -12,10 +13,12 @@ struct registry_entry {
 };
 
 struct registry {
+  uint32_t first, step; /* ids are those of this registry alone among `step` of them */
   struct registry_entry *entries;
   uint32_t count, capacity, first_free, live;
 };
 
+uint32_t registry_slot(const struct registry *registry, uint64_t id);
 uint64_t registry_add(struct registry *registry, void *object); /* 0 when out of memory */
 void *registry_find(const struct registry *registry, uint64_t id);
 void registry_remove(struct registry *registry, uint64_t id);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "address.h"
 #include "target.h"
 
 static const struct {
@@ -45,12 +44,6 @@ bool list_contains(gateway_span list, const char *token, bool ignore_case) {
     at = next + 1;
   }
   return false;
-}
-
-void request_name_client(struct request *request, const gateway_address *address) {
-  address_print(address, request->peer, sizeof request->peer);
-  request->head.client = address_client(address);
-  request->head.peer = (gateway_span){(const uint8_t *)request->peer, strlen(request->peer)};
 }
 
 static gateway_span put(struct request *request, const char *text, size_t length) {

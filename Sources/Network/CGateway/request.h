@@ -9,7 +9,6 @@ struct request {
   gateway_request head; /* every span but body is copied */
   char *storage;
   size_t used, capacity;
-  char peer[46]; /* the client's address */
   gateway_span upgrade, connection, key, version, forwarded_for, forwarded;
   bool is_modern; /* HTTP/1.1 or later */
   bool is_head, takes_body, keep_alive, expects_continue; /* takes_body: libwebsockets may expect one, whatever is wrong with the rest */
@@ -20,7 +19,6 @@ struct request {
 struct request *request_read(struct lws *wsi, gateway_fault *fault);
 /* One of which nothing is known. */
 struct request *request_create_empty(void);
-void request_name_client(struct request *request, const gateway_address *address);
 /* Whether its client may send it now; if not, that is counted, and `headers` says when. */
 bool request_is_admitted(gateway *gateway, const struct request *request, char *headers, size_t capacity);
 void request_free(struct request *request);

@@ -19,7 +19,6 @@
 #include "frame.h"
 #include "loop.h"
 #include "socket.h"
-#include "utf8.h"
 
 /* What a Close frame takes of a reason. */
 enum { REASON_BYTES = 123 };
@@ -110,7 +109,7 @@ void session_gone(struct session *session) {
 
 /* Has the session written to after this turn, or when its socket has room. */
 void session_wants_to_write(struct session *session) {
-  if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->channel.gateway->due);
+  if (!session->waits && lws_dll2_is_detached(&session->due)) lws_dll2_add_tail(&session->due, &session->channel.gateway->channels.due);
 }
 
 static bool has_something_to_write(const struct session *session) {
@@ -127,7 +126,7 @@ static void wait_for_room(struct session *session) {
    and what asking costs there. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
-  while ((first = lws_dll2_get_head(&gateway->due))) {
+  while ((first = lws_dll2_get_head(&gateway->channels.due))) {
     struct session *session = lws_container_of(first, struct session, due);
     gateway_channel_id id = session->channel.id;
     lws_dll2_remove(&session->due);
@@ -252,10 +251,7 @@ void session_close(struct session *session, uint16_t code, const char *reason) {
   if (session->closing || session->ended) return;
   session->closing = true;
   session->close_code = code;
-  size_t length = strnlen(reason, REASON_BYTES);
-  /* A reason cut in the middle of a character would be no text. */
-  while (length && !utf8_is_valid((const uint8_t *)reason, length)) length--;
-  session->close_reason = strndup(reason, length);
+  session->close_reason = strndup(reason, REASON_BYTES);
   session->close_by = gateway_now(session->channel.gateway) + CLOSE_PATIENCE_US;
   session_watch_outbox(session);
   session_wants_to_write(session);

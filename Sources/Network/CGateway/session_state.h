@@ -23,8 +23,8 @@ struct session {
 
   /* Reading: see flow.c. */
   unsigned pauses; /* why it is paused: PAUSED_BY_... */
-  lws_usec_t paid_until;
-  lws_dll2_t throttled; /* in the gateway's list while it has no token */
+  lws_usec_t read_at;   /* when it may be read again */
+  lws_dll2_t throttled; /* in the gateway's list until then */
 
   /* The message being put together: see messages.c. */
   uint8_t *message;

@@ -122,7 +122,7 @@ static void watch(struct channel *channel, lws_usec_t now) {
   } else if (channel->count || channel->in_flight) {
     if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
   } else if (limit > 0 && silent >= limit && !stream->ending) {
-    gateway_frame *heartbeat = stream->has_events ? gateway->heartbeat : gateway->empty_line;
+    gateway_frame *heartbeat = stream->has_events ? gateway->streams.heartbeat : gateway->streams.empty_line;
     if (heartbeat) channel_send(channel, heartbeat);
   }
 }

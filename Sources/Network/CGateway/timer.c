@@ -17,7 +17,7 @@ void timer_set(gateway *gateway, struct timer *timer, lws_usec_t microseconds, t
   timer->gateway = gateway;
   timer->fire = fire;
   timer->at = lws_now_usecs() + microseconds;
-  lws_sul_schedule(gateway->lws, 0, &timer->entry, fire_entry, microseconds);
+  lws_sul_schedule(gateway->loop.lws, 0, &timer->entry, fire_entry, microseconds);
   loop_wake_in(gateway, microseconds);
 }
 

@@ -14,24 +14,36 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 
-/* A certificate with the chain above it, and its key. */
-struct pair {
+struct gateway_certificate {
   X509 *certificate;
   STACK_OF(X509) * chain;
   EVP_PKEY *key;
 };
 
 struct tls {
-  struct pair *pair;
+  gateway_certificate *certificate; /* the one loaded last */
   SSL_CTX *context; /* libwebsockets' */
 };
 
-void pair_free(struct pair *pair) {
+void gateway_certificate_free(gateway_certificate *pair) {
   if (!pair) return;
   X509_free(pair->certificate);
   sk_X509_pop_free(pair->chain, X509_free);
   EVP_PKEY_free(pair->key);
   free(pair);
+}
+
+gateway_certificate *certificate_copy(const gateway_certificate *pair) {
+  gateway_certificate *copy = calloc(1, sizeof *copy);
+  STACK_OF(X509) *chain = copy ? X509_chain_up_ref(pair->chain) : NULL;
+  if (!chain) {
+    free(copy);
+    return NULL;
+  }
+  X509_up_ref(pair->certificate);
+  EVP_PKEY_up_ref(pair->key);
+  *copy = (gateway_certificate){.certificate = pair->certificate, .chain = chain, .key = pair->key};
+  return copy;
 }
 
 /* Nobody is there to type a passphrase. */
@@ -49,7 +61,7 @@ static BIO *open_file(const char *what, const char *path, char *error, size_t ca
   return bio;
 }
 
-static bool read_certificates(struct pair *pair, const char *path, char *error, size_t capacity) {
+static bool read_certificates(gateway_certificate *pair, const char *path, char *error, size_t capacity) {
   BIO *file = open_file("certificate", path, error, capacity);
   if (!file) return false;
   X509 *next;
@@ -63,7 +75,7 @@ static bool read_certificates(struct pair *pair, const char *path, char *error, 
   return pair->certificate && pair->chain;
 }
 
-static bool read_key(struct pair *pair, const char *path, char *error, size_t capacity) {
+static bool read_key(gateway_certificate *pair, const char *path, char *error, size_t capacity) {
   bool was_asked = false;
   BIO *file = open_file("key", path, error, capacity);
   if (!file) return false;
@@ -75,12 +87,12 @@ static bool read_key(struct pair *pair, const char *path, char *error, size_t ca
   return false;
 }
 
-static bool use(SSL_CTX *context, const struct pair *pair) {
+static bool use(SSL_CTX *context, const gateway_certificate *pair) {
   return SSL_CTX_use_cert_and_key(context, pair->certificate, pair->key, pair->chain, 1) == 1;
 }
 
 /* Whether OpenSSL takes the pair, which it does not if the key is another's, or too short. */
-static bool check(const struct pair *pair, const char *certificate, const char *key, char *error, size_t capacity) {
+static bool check(const gateway_certificate *pair, const char *certificate, const char *key, char *error, size_t capacity) {
   SSL_CTX *context = SSL_CTX_new(TLS_server_method());
   bool is_good = context && use(context, pair);
   SSL_CTX_free(context);
@@ -94,21 +106,20 @@ static bool check(const struct pair *pair, const char *certificate, const char *
   return false;
 }
 
-struct pair *pair_load(const gateway_configuration *c, char *error, size_t capacity) {
-  const char *certificate = c->tls_certificate, *key = c->tls_key;
-  struct pair *pair = calloc(1, sizeof *pair);
+gateway_certificate *gateway_certificate_load(const char *certificate, const char *key, char *error, size_t capacity) {
+  gateway_certificate *pair = calloc(1, sizeof *pair);
   snprintf(error, capacity, "out of memory");
   bool is_good = pair && read_certificates(pair, certificate, error, capacity) && read_key(pair, key, error, capacity) &&
                  check(pair, certificate, key, error, capacity);
   ERR_clear_error();
   if (is_good) return pair;
-  pair_free(pair);
+  gateway_certificate_free(pair);
   return NULL;
 }
 
-struct tls *tls_load(const gateway_configuration *c, char *error, size_t capacity) {
+struct tls *tls_with(const gateway_certificate *certificate) {
   struct tls *tls = calloc(1, sizeof *tls);
-  if (tls && (tls->pair = pair_load(c, error, capacity))) return tls;
+  if (tls && (tls->certificate = certificate_copy(certificate))) return tls;
   free(tls);
   return NULL;
 }
@@ -118,18 +129,18 @@ bool tls_configure(struct tls *tls, void *context) {
   tls->context = context;
   SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  return use(context, tls->pair);
+  return use(context, tls->certificate);
 }
 
-/* Takes the pair: for handshakes from now on. */
-void tls_renew(struct tls *tls, struct pair *pair) {
-  if (!use(tls->context, pair)) ERR_clear_error();
-  pair_free(tls->pair);
-  tls->pair = pair;
+/* Takes the certificate: for handshakes from now on. */
+void tls_renew(struct tls *tls, gateway_certificate *certificate) {
+  if (!use(tls->context, certificate)) ERR_clear_error();
+  gateway_certificate_free(tls->certificate);
+  tls->certificate = certificate;
 }
 
 void tls_free(struct tls *tls) {
   if (!tls) return;
-  pair_free(tls->pair);
+  gateway_certificate_free(tls->certificate);
   free(tls);
 }

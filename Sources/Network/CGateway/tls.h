@@ -4,15 +4,12 @@
 
 #include "gateway.h"
 
-struct pair; /* a certificate and its key */
+/* Another holder of the same; NULL when out of memory. */
+gateway_certificate *certificate_copy(const gateway_certificate *pair);
 
-/* Any thread. NULL on failure, with a sentence in `error`. */
-struct pair *pair_load(const gateway_configuration *c, char *error, size_t capacity);
-void pair_free(struct pair *pair);
-
-struct tls *tls_load(const gateway_configuration *c, char *error, size_t capacity);
+struct tls *tls_with(const gateway_certificate *certificate); /* NULL when out of memory */
 bool tls_configure(struct tls *tls, void *context);
-void tls_renew(struct tls *tls, struct pair *pair);
+void tls_renew(struct tls *tls, gateway_certificate *certificate);
 void tls_free(struct tls *tls);
 
 #endif

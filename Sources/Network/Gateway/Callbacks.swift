@@ -1,33 +1,85 @@
 internal import CGateway
 
-/// What the C callbacks get: alive from `Gateway.start` until `stop` returns.
+/// What the C callbacks of a service thread get: alive from `Gateway.start` until `stop` returns.
 final class CallbackContext {
   let gateway: Gateway
   let delegate: any GatewayDelegate
+  private let rate: RateLimit
+  /// What sessions have used of it, by slot.
+  private var messages: [RateLimit.Account] = []
 
   init(_ gateway: Gateway, _ delegate: any GatewayDelegate) {
     self.gateway = gateway
     self.delegate = delegate
+    let configuration = gateway.configuration
+    rate = RateLimit(perSecond: configuration.messageRate, burst: configuration.messageBurst)
   }
 
   static func from(_ pointer: UnsafeMutableRawPointer?) -> CallbackContext {
     Unmanaged<CallbackContext>.fromOpaque(pointer!).takeUnretainedValue()
   }
+
+  func open(_ session: ChannelID) {
+    let slot = gateway.slot(of: session)
+    while messages.count <= slot { messages.append(RateLimit.Account()) }
+    messages[slot] = RateLimit.Account()
+  }
+
+  /// A session has sent a frame.
+  ///
+  /// - Returns: the microseconds for which it is not read.
+  func charge(_ session: ChannelID) -> Int64 { rate.charge(&messages[gateway.slot(of: session)], at: gateway.now) }
+
+  /// A request is whole.
+  func perform(_ request: HTTPRequest, _ id: RequestID) {
+    let configuration = gateway.configuration
+    if request.path == configuration.livePath {
+      gateway.refuse(id, GATEWAY_NEEDS_UPGRADE)
+    } else if configuration.routes.contains(where: { request.path.utf8.starts(with: $0.utf8) }) {
+      delegate.gateway(gateway, requested: request, as: id)
+    } else {
+      gateway.answerWithFile(request, id)
+    }
+  }
+}
+
+extension Gateway {
+  fileprivate func answerWithFile(_ request: HTTPRequest, _ id: RequestID) {
+    let always = configuration.staticHeaders
+    guard let file = files?.open(request.path) else {
+      let isScript = PublicFiles.isScript(request.path)
+      return refuse(id, isScript ? GATEWAY_SCRIPT_NOT_FOUND : GATEWAY_NOT_FOUND, headers: always)
+    }
+    guard request.method == "GET" || request.method == "HEAD" else {
+      return refuse(id, GATEWAY_NOT_FOR_FILES, headers: always)
+    }
+    let headers = [("Content-Type", file.type), ("ETag", file.tag), ("Cache-Control", "no-cache")] + always
+    if file.isKnown(by: request.ifNoneMatch) { return respond(to: id, status: 304, headers: headers) }
+    guard hasRoom(for: file.size) else {
+      noteOverload()
+      return refuse(id, GATEWAY_OVERLOADED)
+    }
+    guard let bytes = file.read() else { return refuse(id, GATEWAY_NOT_FOUND, headers: always) }
+    respond(to: id, status: 200, headers: headers, body: bytes)
+  }
 }
 
 let callbacks = gateway_callbacks(
-  trusts: { context, address in
-    CallbackContext.from(context).gateway.proxies.trusts(IPAddress(address.pointee))
+  entered: { context, address in
+    CallbackContext.from(context).gateway.addresses.enter(IPAddress(address.pointee))
+  },
+  left: { context, address, entry in
+    CallbackContext.from(context).gateway.addresses.leave(IPAddress(address.pointee), entry)
   },
   speaks_for: { context, proxy, forwardedFor, forwarded in
-    CallbackContext.from(context).gateway.proxies.client(
+    CallbackContext.from(context).gateway.addresses.proxies.client(
       of: IPAddress(proxy.pointee), forwardedFor: String(forwardedFor), forwarded: String(forwarded)
     ).address
   },
   admitted: { context, request in
     let context = CallbackContext.from(context)
     let seconds = context.delegate.gateway(
-      context.gateway, secondsUntilAdmitting: ClientAddress(request.pointee.client))
+      context.gateway, secondsUntilAdmitting: ClientAddress(IPAddress(request.pointee.client)))
     return Int32(clamping: seconds)
   },
   handshake: { context, request in
@@ -38,13 +90,17 @@ let callbacks = gateway_callbacks(
   opened: { context, session, request in
     let context = CallbackContext.from(context)
     let session = ChannelID(rawValue: session)
+    context.open(session)
     context.delegate.gateway(context.gateway, opened: session, with: HTTPRequest(request.pointee))
   },
   received: { context, session, bytes, length in
     let context = CallbackContext.from(context)
     let message = UnsafeRawBufferPointer(start: bytes, count: length)
-    return context.delegate.gateway(context.gateway, received: message, from: ChannelID(rawValue: session))
+    guard String(validating: message, as: UTF8.self) != nil else { return GATEWAY_NOT_TEXT }
+    let goesOn = context.delegate.gateway(context.gateway, received: message, from: ChannelID(rawValue: session))
+    return goesOn ? GATEWAY_READ_ON : GATEWAY_PAUSE
   },
+  framed: { context, session in CallbackContext.from(context).charge(ChannelID(rawValue: session)) },
   drained: { context, waiters in
     let context = CallbackContext.from(context)
     context.delegate.gateway(context.gateway, drainedFor: waiters)
@@ -58,9 +114,7 @@ let callbacks = gateway_callbacks(
     context.delegate.gateway(context.gateway, closed: ChannelID(rawValue: channel))
   },
   requested: { context, id, request in
-    let context = CallbackContext.from(context)
-    context.delegate.gateway(
-      context.gateway, requested: HTTPRequest(request.pointee), as: RequestID(rawValue: id))
+    CallbackContext.from(context).perform(HTTPRequest(request.pointee), RequestID(rawValue: id))
   },
   abandoned: { context, id in
     let context = CallbackContext.from(context)
@@ -81,5 +135,5 @@ let callbacks = gateway_callbacks(
     let level = GatewayLogLevel(rawValue: level) ?? .error
     context.delegate.gateway(context.gateway, logged: String(cString: line), level: level)
   },
-  now: { context in CallbackContext.from(context).gateway.clock?() ?? 0 }
+  now: { context in CallbackContext.from(context).gateway.configuration.clock?() ?? 0 }
 )

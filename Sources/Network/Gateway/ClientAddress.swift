@@ -1,6 +1,5 @@
-internal import CGateway
-
-/// What counts as one client: an IPv4 address, or an IPv6 /64. That of a trusted proxy's client, where one speaks for it.
+/// What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from. That of a
+/// trusted proxy's client, where one speaks for it.
 package struct ClientAddress: Hashable, Sendable {
   /// The network of an IPv6 address; zero for IPv4.
   let high: UInt64
@@ -8,8 +7,9 @@ package struct ClientAddress: Hashable, Sendable {
   /// Whether it is this machine.
   package let isLoopback: Bool
 
-  init(_ client: gateway_client) {
-    (high, low, isLoopback) = (client.high, client.low, client.is_loopback)
+  init(_ address: IPAddress) {
+    (high, low) = address.isFour ? (0, address.low) : (address.high, 0)
+    isLoopback = address.isFour ? address.low >> 24 & 0xFF == 127 : address.high == 0 && address.low == 1
   }
 
   /// One for tests.

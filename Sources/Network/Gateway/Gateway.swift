@@ -3,60 +3,90 @@ internal import Synchronization
 
 /// WebSocket and HTTP sockets: the Swift face of CGateway.
 ///
-/// A gateway runs from `start` to `stop`, and stays alive that long. Its methods may be called from any thread; what
-/// they do to a channel or request that is gone already is nothing.
+/// A gateway runs from `start` to `stop`, and stays alive that long. Its sockets are served by threads that share nothing but limits and
+/// counters: each connection, with its channels and requests, belongs to one of them. Methods may be called from any thread; what they
+/// do to a channel or request that is gone already is nothing.
 ///
 /// State: `life` (atomic) says whether it was started, and stopped. Everything else is constant here and guarded in C.
-// @unchecked: the C gateway behind `pointer` takes calls from any thread.
+// @unchecked: the C gateways behind `threads` take calls from any thread.
 package final class Gateway: @unchecked Sendable {
-  let clock: (@Sendable () -> Int64)?
-  let proxies: TrustedProxies
-  private let pointer: OpaquePointer
+  let configuration: GatewayConfiguration
+  let addresses: AddressLimits
+  let files: PublicFiles?
+  private let settings: GatewaySettings
+  /// The service threads, by number.
+  private let threads: [OpaquePointer]
+  private let clockStart = ContinuousClock.now
   private enum Life: UInt8, AtomicRepresentable { case new, running, over }
   private let life = Atomic<Life>(.new)
+  /// The port that is listened on.
+  package let port: Int
 
-  /// Opens the listening socket: clients can connect, and wait.
+  /// Opens the listening sockets: clients can connect, and wait.
   package init(configuration: GatewayConfiguration) throws(GatewayError) {
-    clock = configuration.clock
-    proxies = try TrustedProxies(configuration.trustedProxies)
-    pointer = try configuration.withCConfiguration { (configuration, error) throws(GatewayError) in
-      var configuration = configuration
-      guard let pointer = gateway_create(&configuration, error.baseAddress!, error.count) else {
-        throw GatewayError(message: String(cString: error.baseAddress!))
-      }
-      return pointer
-    }
+    self.configuration = configuration
+    addresses = try AddressLimits(configuration)
+    settings = try GatewaySettings(configuration)
+    files = try configuration.publicDirectory.map { directory throws(GatewayError) in try PublicFiles(directory) }
+    let sockets = try ListeningSockets(configuration)
+    port = sockets.port
+    let settings = settings
+    threads = sockets.descriptors.enumerated().compactMap { settings.makeThread($0, listeningOn: $1) }
+    guard threads.count == sockets.descriptors.count else { throw GatewayError(message: "out of memory") }
   }
 
-  /// Starts the service thread. To be called once.
+  /// Starts the service threads. To be called once.
   ///
-  /// The delegate may be called before this returns, and is kept until the gateway has stopped.
-  package func start(_ delegate: any GatewayDelegate) throws(GatewayError) {
-    // Balanced by `stop`.
-    let context = Unmanaged.passRetained(CallbackContext(self, delegate))
+  /// The delegates may be called before this returns, and are kept until the gateway has stopped.
+  ///
+  /// - Parameter delegate: that of a thread, by the thread's number. One that several have is called by all of them.
+  package func start(_ delegate: (Int) -> any GatewayDelegate) throws(GatewayError) {
     var message = [CChar](repeating: 0, count: errorCapacity)
-    if !gateway_start(pointer, context.toOpaque(), &message, message.count) {
+    for (number, thread) in threads.enumerated() {
+      // Balanced by `end`.
+      let context = Unmanaged.passRetained(CallbackContext(self, delegate(number)))
+      if gateway_start(thread, context.toOpaque(), &message, message.count) { continue }
       context.release()
+      end(threads[..<number], code: 1001, reason: "", grace: .zero)
       throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
     }
     life.store(.running, ordering: .releasing)
   }
 
-  deinit {
-    gateway_free(pointer)
+  /// The same with one delegate for all threads.
+  package func start(_ delegate: any GatewayDelegate) throws(GatewayError) {
+    try start { (_: Int) -> any GatewayDelegate in delegate }
   }
 
-  /// The port that is listened on.
-  package var port: Int { Int(gateway_port(pointer)) }
+  deinit {
+    for thread in threads { gateway_free(thread) }
+  }
 
   /// What was refused since the start, and what is on its way.
-  package var counters: GatewayCounters { GatewayCounters(gateway_count(pointer)) }
+  package var counters: GatewayCounters {
+    GatewayCounters(threads.map { gateway_count($0) }, outgoing: gateway_budget_used(settings.budget))
+  }
 
   /// Whether that many more bytes may be on their way out; a few always may.
-  package func hasRoom(for bytes: Int) -> Bool { gateway_has_room(pointer, bytes) }
+  package func hasRoom(for bytes: Int) -> Bool { gateway_budget_has_room(settings.budget, bytes) }
 
   /// Counts what the caller has refused because there was no room.
-  package func noteOverload() { gateway_note_overload(pointer) }
+  package func noteOverload() { gateway_note_overload(threads[0]) }
+
+  /// The number of the thread that has a channel or a request; ids say it in their low half.
+  private func number(of id: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: id)) % threads.count }
+
+  /// See `ChannelID`.
+  package func slot(of channel: ChannelID) -> Int { Int(UInt32(truncatingIfNeeded: channel.rawValue)) / threads.count }
+
+  /// Microseconds of the clock by which sessions are limited.
+  var now: Int64 {
+    if let clock = configuration.clock { return clock() }
+    let time = ContinuousClock.now - clockStart
+    return time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
+  }
+
+  private func thread(of id: UInt64) -> OpaquePointer { threads[number(of: id)] }
 
   /// Sends a frame to a channel.
   package func send(_ frame: Frame, to channel: ChannelID) {
@@ -68,34 +98,57 @@ package final class Gateway: @unchecked Sendable {
   /// are due together leave in one write. A stream gets the payload alone.
   package func queue(_ frame: Frame, to channels: some Collection<UInt64>) {
     if channels.isEmpty { return }
+    guard threads.count > 1, channels.count > 1 else {
+      return queue(frame, to: channels, on: channels.first.map(thread)!)
+    }
+    var parts = [[UInt64]](repeating: [], count: threads.count)
+    for channel in channels { parts[number(of: channel)].append(channel) }
+    for (part, thread) in zip(parts, threads) where !part.isEmpty { queue(frame, to: part, on: thread) }
+  }
+
+  private func queue(_ frame: Frame, to channels: some Collection<UInt64>, on thread: OpaquePointer) {
     let queue = { (channels: UnsafeBufferPointer<UInt64>) in
-      gateway_queue(self.pointer, frame.pointer, channels.baseAddress!, channels.count)
+      gateway_queue(thread, frame.pointer, channels.baseAddress!, channels.count)
     }
     if channels.withContiguousStorageIfAvailable(queue) == nil { Array(channels).withUnsafeBufferPointer(queue) }
   }
 
   /// Queues a frame for every session.
-  package func broadcast(_ frame: Frame) { gateway_broadcast(pointer, frame.pointer) }
+  package func broadcast(_ frame: Frame) {
+    for thread in threads { gateway_broadcast(thread, frame.pointer) }
+  }
 
-  /// Has the delegate notified once everything queued before is on its way, at the latest after the next `flush`.
-  package func notify(_ value: UInt64, of channel: ChannelID) { gateway_notify(pointer, channel.rawValue, value) }
+  /// Has the channel's delegate notified once everything queued before is on its way, at the latest after the next `flush`.
+  package func notify(_ value: UInt64, of channel: ChannelID) {
+    gateway_notify(thread(of: channel.rawValue), channel.rawValue, value)
+  }
+
+  /// Has the delegate of a thread notified, of a channel that there is not.
+  package func notify(_ value: UInt64, thread number: Int) {
+    gateway_notify(threads[number], ChannelID.none.rawValue, value)
+    gateway_flush(threads[number])
+  }
 
   /// Has what is queued written. Not needed by the delegate.
-  package func flush() { gateway_flush(pointer) }
+  package func flush() {
+    for thread in threads { gateway_flush(thread) }
+  }
 
   /// Whether everything sent to a channel is with the kernel. If not, the delegate is called as soon as it is.
   ///
   /// - Parameter waiter: whose bit the delegate then gets, 0 to 63.
   package func isDrained(_ channel: UInt64, waiter: Int) -> Bool {
-    gateway_is_drained(pointer, channel, UInt32(waiter))
+    gateway_is_drained(thread(of: channel), channel, UInt32(waiter))
   }
 
   /// Reads from a session again whose message the delegate answered with false.
-  package func resume(_ session: ChannelID) { gateway_resume(pointer, session.rawValue) }
+  package func resume(_ session: ChannelID) {
+    gateway_resume(thread(of: session.rawValue), session.rawValue)
+  }
 
   /// Writes what is queued for the channel, then closes it. At most 123 bytes of the reason are sent; a stream sends neither.
   package func close(_ channel: ChannelID, code: UInt16 = 1000, reason: String = "") {
-    gateway_close(pointer, channel.rawValue, code, reason)
+    gateway_close(thread(of: channel.rawValue), channel.rawValue, code, closeReason(reason))
   }
 
   /// Answers an HTTP request. Content-Length, Connection and Date are the gateway's; a HEAD request gets the headers
@@ -107,11 +160,16 @@ package final class Gateway: @unchecked Sendable {
     let lines = headerLines(headers)
     let send = { (bytes: UnsafeBufferPointer<UInt8>) in
       gateway_respond(
-        self.pointer, request.rawValue, Int32(status), lines, bytes.baseAddress, bytes.count)
+        self.thread(of: request.rawValue), request.rawValue, Int32(status), lines, bytes.baseAddress, bytes.count)
     }
     if body.withContiguousStorageIfAvailable(send) == nil {
       Array(body).withUnsafeBufferPointer(send)
     }
+  }
+
+  /// Answers an HTTP request with what is wrong.
+  func refuse(_ request: RequestID, _ fault: gateway_fault, headers: [(name: String, value: String)] = []) {
+    gateway_refuse(thread(of: request.rawValue), request.rawValue, fault, headerLines(headers))
   }
 
   /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
@@ -122,7 +180,7 @@ package final class Gateway: @unchecked Sendable {
   package func openStream(
     to request: RequestID, type: String = "text/event-stream", headers: [(name: String, value: String)]
   ) -> ChannelID? {
-    let id = gateway_stream_open(pointer, request.rawValue, type, headerLines(headers))
+    let id = gateway_stream_open(thread(of: request.rawValue), request.rawValue, type, headerLines(headers))
     return id == 0 ? nil : ChannelID(rawValue: id)
   }
 
@@ -131,28 +189,44 @@ package final class Gateway: @unchecked Sendable {
     _ stream: ChannelID, with frame: Frame, or status: Int, headers: [(name: String, value: String)], body: [UInt8]
   ) {
     gateway_stream_end(
-      pointer, stream.rawValue, frame.pointer, Int32(status), headerLines(headers), body, body.count)
+      thread(of: stream.rawValue), stream.rawValue, frame.pointer, Int32(status), headerLines(headers), body, body.count
+    )
   }
 
   /// Reads the files of the certificate again, for connections from now on.
   ///
   /// - Throws: why they cannot be used; then everything stays as it is.
   package func reloadCertificate() throws(GatewayError) {
-    var message = [CChar](repeating: 0, count: errorCapacity)
-    if gateway_reload_certificate(pointer, &message, message.count) { return }
-    throw GatewayError(message: message.withUnsafeBufferPointer { String(cString: $0.baseAddress!) })
+    guard let files = configuration.certificate else { return }
+    let certificate = try GatewaySettings.load(files)
+    for thread in threads { gateway_renew_certificate(thread, certificate) }
+    gateway_certificate_free(certificate)
   }
 
   /// Accepts no further connections; open ones continue.
   package func stopListening() {
-    gateway_stop_listening(pointer)
+    for thread in threads { gateway_stop_listening(thread) }
   }
 
   /// Closes every session with `code`, ends every stream, lets what is queued be written for at most `grace`, and returns when the
-  /// delegate has been called for the last time. Blocks; not to be called by the delegate. Further calls do nothing.
+  /// delegates have been called for the last time. Blocks; not to be called by a delegate. Further calls do nothing.
   package func stop(code: UInt16 = 1001, reason: String = "", grace: Duration = .seconds(1)) {
     guard life.exchange(.over, ordering: .acquiringAndReleasing) == .running else { return }
-    guard let context = gateway_stop(pointer, code, reason, grace.milliseconds) else { return }
-    Unmanaged<CallbackContext>.fromOpaque(context).release()
+    end(threads[...], code: code, reason: reason, grace: grace)
   }
+
+  private func end(_ threads: ArraySlice<OpaquePointer>, code: UInt16, reason: String, grace: Duration) {
+    for thread in threads { gateway_stop(thread, code, closeReason(reason), grace.milliseconds) }
+    for thread in threads {
+      guard let context = gateway_join(thread) else { continue }
+      Unmanaged<CallbackContext>.fromOpaque(context).release()
+    }
+  }
+}
+
+/// As much of a reason as a Close frame takes, whole characters.
+private func closeReason(_ reason: String) -> String {
+  var reason = Substring(reason)
+  while reason.utf8.count > 123 { reason.removeLast() }
+  return String(reason)
 }

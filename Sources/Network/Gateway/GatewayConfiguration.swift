@@ -15,6 +15,10 @@ package struct GatewayConfiguration: Sendable {
   package var host = "127.0.0.1"
   /// 0 takes a free port: see `Gateway.port`.
   package var port = 0
+  /// Threads that serve sockets, each with connections of its own.
+  package var serviceThreads = 1
+  /// A socket that listens already, as systemd passes one, in the place of `host` and `port`; the gateway's from its start on.
+  package var listeningSocket: Int32?
   /// The files of a certificate, with its chain, and of its key, in PEM format; nil for no TLS. With them nothing else is spoken.
   package var certificate: CertificateFiles?
   /// Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed.

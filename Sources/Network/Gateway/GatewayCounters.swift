@@ -18,14 +18,16 @@ package struct GatewayCounters: Hashable, Sendable {
   package let sessions: Int
   package let streams: Int
 
-  init(_ counters: gateway_counters) {
-    address = Int(counters.address)
-    rate = Int(counters.rate)
-    late = Int(counters.late)
-    memory = Int(counters.memory)
-    stalled = Int(counters.stalled)
-    outgoing = Int(counters.outgoing)
-    sessions = Int(counters.sessions)
-    streams = Int(counters.streams)
+  /// - Parameter counters: of each service thread.
+  init(_ counters: [gateway_counters], outgoing: Int) {
+    let sum = { (counter: KeyPath<gateway_counters, UInt64>) in Int(counters.reduce(0) { $0 + $1[keyPath: counter] }) }
+    address = sum(\.address)
+    rate = sum(\.rate)
+    late = sum(\.late)
+    memory = sum(\.memory)
+    stalled = sum(\.stalled)
+    sessions = sum(\.sessions)
+    streams = sum(\.streams)
+    self.outgoing = outgoing
   }
 }

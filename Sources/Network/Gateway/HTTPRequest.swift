@@ -42,15 +42,16 @@ extension HTTPRequest {
     lastEventID = String(presentIn: request.last_event_id)
     protocols = String(presentIn: request.protocols)
     fetchSite = String(presentIn: request.fetch_site)
-    peer = String(request.peer)
-    client = ClientAddress(request.client)
+    let address = IPAddress(request.client)
+    peer = address.text
+    client = ClientAddress(address)
     body = Array(UnsafeBufferPointer(start: request.body.bytes, count: request.body.length))
   }
 }
 
 extension RequestLine {
   init(_ request: gateway_request) {
-    self.init(method: String(request.method), path: String(request.path), peer: String(request.peer))
+    self.init(method: String(request.method), path: String(request.path), peer: IPAddress(request.client).text)
   }
 
   package init(_ request: HTTPRequest) { self.init(method: request.method, path: request.path, peer: request.peer) }

@@ -27,6 +27,20 @@ package struct IPAddress: Hashable, Sendable {
     }
   }
 
+  /// As text, IPv4 as IPv4.
+  var text: String {
+    var bytes = address.bytes
+    let capacity = Int(INET6_ADDRSTRLEN)
+    return withUnsafeBytes(of: &bytes) { bytes in
+      String(unsafeUninitializedCapacity: capacity) { buffer in
+        let room = UnsafeMutableRawPointer(buffer.baseAddress!).assumingMemoryBound(to: CChar.self)
+        let number = isFour ? bytes.baseAddress! + 12 : bytes.baseAddress!
+        guard inet_ntop(isFour ? AF_INET : AF_INET6, number, room, socklen_t(capacity)) != nil else { return 0 }
+        return strlen(room)
+      }
+    }
+  }
+
   /// As C has it.
   var address: gateway_address {
     var address = gateway_address()

@@ -1,6 +1,7 @@
-internal import CGateway
-
 /// How often something may happen: so many times a second for as long as one likes, and a burst of that after a pause.
+///
+/// Times are not counted. They are paid for up to a time, which each moves on by the interval of the rate, and which may run ahead of
+/// the clock by the burst.
 package struct RateLimit: Sendable {
   /// Times a second; 0 for any number.
   package let perSecond: Int
@@ -12,7 +13,7 @@ package struct RateLimit: Sendable {
     self.burst = burst
   }
 
-  /// What one client has used of it; see `gateway_rate_wait`.
+  /// What one client has used of it.
   package struct Account: Sendable {
     /// Microseconds.
     fileprivate var paidUntil: Int64 = 0
@@ -29,10 +30,28 @@ package struct RateLimit: Sendable {
   /// - Returns: 0, or the microseconds until there is one to take.
   package func take(from account: inout Account, at now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
-    let rate = Int32(clamping: perSecond)
-    let wait = gateway_rate_wait(account.paidUntil, now, rate, Int32(clamping: burst))
-    if wait > 0 { return wait }
-    account.paidUntil = gateway_rate_pay(account.paidUntil, now, rate)
-    return 0
+    let wait = wait(account, at: now)
+    if wait == 0 { pay(from: &account, at: now) }
+    return wait
+  }
+
+  /// Takes one time, whether or not there is one.
+  ///
+  /// - Returns: 0, or the microseconds until there is another one.
+  func charge(_ account: inout Account, at now: Int64) -> Int64 {
+    guard perSecond > 0 else { return 0 }
+    pay(from: &account, at: now)
+    return wait(account, at: now)
+  }
+
+  /// Microseconds.
+  private var interval: Int64 { max(1, 1_000_000 / Int64(perSecond)) }
+
+  private func wait(_ account: Account, at now: Int64) -> Int64 {
+    max(0, max(0, account.paidUntil - now) - (max(1, Int64(burst)) - 1) * interval)
+  }
+
+  private func pay(from account: inout Account, at now: Int64) {
+    account.paidUntil = max(account.paidUntil, now) + interval
   }
 }

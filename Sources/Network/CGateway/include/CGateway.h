@@ -3,8 +3,8 @@
  *
  * This header is the whole contract between C and Swift; no libwebsockets type leaves the C sources.
  *
- * Threads. One service thread, started by gateway_start, owns every socket. All callbacks run on it and must return
- * soon. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
+ * Threads. A gateway is one service thread, started by gateway_start, which owns its sockets. All callbacks run on it and must
+ * return soon. Several gateways may serve one port; they share a budget and nothing else, and their ids are different ones. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
  * gateway_queue, _broadcast and _notify, which leave that to gateway_flush); what they do to a channel or request that is gone
  * already is nothing.
  *
@@ -25,8 +25,8 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names an HTTP request; never used twice. The low half is the number of a slot; there are as many slots as there ever were
-   requests at a time. Likewise channels. */
+/* Names an HTTP request; never used twice. Its low half, divided by the number of gateways (`count`), is the number of a slot, of which
+   there are as many as there ever were requests at a time; the rest is the gateway's `number`. Likewise channels. */
 typedef uint64_t gateway_request_id;
 
 /* Names what frames are sent to: a WebSocket session, or the stream that answers a request. */
@@ -43,11 +43,14 @@ typedef struct gateway_address {
   uint8_t bytes[16];
 } gateway_address;
 
-/* What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from. */
-typedef struct gateway_client {
-  uint64_t high, low;
-  bool is_loopback;
-} gateway_client;
+/* What becomes of a connection, or of a request that a proxy passes on, by its address. */
+typedef enum gateway_entry {
+  GATEWAY_ENTRY_FREE,    /* it is not counted */
+  GATEWAY_ENTRY_PROXY,   /* a trusted proxy, which speaks for its clients: it is not counted */
+  GATEWAY_ENTRY_COUNTED, /* it has one of the connections that its address may have */
+  GATEWAY_ENTRY_REFUSED, /* its address has too many: it is answered 429, and counted among those that are */
+  GATEWAY_ENTRY_CLOSED   /* too many of its address are answered 429 already: it is not counted, and closed at once */
+} gateway_entry;
 
 /* The HTTP request of a WebSocket handshake, or a plain one. Absent parts have length 0. */
 typedef struct gateway_request {
@@ -64,8 +67,7 @@ typedef struct gateway_request {
   gateway_span last_event_id; /* Last-Event-ID (server-sent events) */
   gateway_span protocols;     /* Sec-WebSocket-Protocol */
   gateway_span fetch_site;    /* Sec-Fetch-Site */
-  gateway_span peer;          /* the client's address as text: a proxy's word for it where the proxy is trusted */
-  gateway_client client;      /* what that address counts as */
+  gateway_address client;     /* its address: a proxy's word for it where the proxy is trusted */
   gateway_span body;          /* the whole body of a POST */
 } gateway_request;
 
@@ -85,7 +87,7 @@ typedef enum gateway_fault {
   GATEWAY_LATE,                  /* a head or body that did not come in time */
   GATEWAY_OVERLOADED,            /* no room for the answer */
   GATEWAY_STOPPING,              /* of a stream that has not begun */
-  GATEWAY_NOT_FOUND,             /* no such file, and no handshake at this path */
+  GATEWAY_NOT_FOUND,             /* no handshake at this path */
   GATEWAY_SCRIPT_NOT_FOUND,      /* the same, where a script was asked for */
   GATEWAY_NOT_FOR_FILES,         /* another method than GET and HEAD */
   GATEWAY_NEEDS_UPGRADE,         /* a plain request to `live_path` */
@@ -119,10 +121,18 @@ typedef struct gateway_outcome {
   const char *_Nullable code;  /* of the protocol, where the gateway itself answered with an error */
 } gateway_outcome;
 
+/* What becomes of a session whose message was received. */
+typedef enum gateway_verdict {
+  GATEWAY_READ_ON,
+  GATEWAY_PAUSE,   /* no further message is read until gateway_resume */
+  GATEWAY_NOT_TEXT /* the message is no UTF-8: the session closes with 1007 */
+} gateway_verdict;
+
 /* Every callback gets the `context` of gateway_start first. */
 typedef struct gateway_callbacks {
-  /* Whether this is a proxy whose word is taken for who a client is; asked where the configuration has any. */
-  bool (*trusts)(void *_Nullable context, const gateway_address *address);
+  /* A connection of an address, or a request that a proxy passes on for it, begins; what counts ends with `left`. */
+  gateway_entry (*entered)(void *_Nullable context, const gateway_address *address);
+  void (*left)(void *_Nullable context, const gateway_address *address, gateway_entry entry);
   /* Whose request a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
   gateway_address (*speaks_for)(void *_Nullable context, const gateway_address *proxy, gateway_span forwarded_for,
                                 gateway_span forwarded);
@@ -131,18 +141,17 @@ typedef struct gateway_callbacks {
   /* A WebSocket handshake on `live_path`, before the upgrade: GATEWAY_NO_FAULT accepts it. */
   gateway_fault (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
-  /*
-   * One whole text message: valid UTF-8, no longer than `message_limit`. False: no further one is read until
-   * gateway_resume.
-   */
-  bool (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
+  /* One whole message of text, no longer than `message_limit`. */
+  gateway_verdict (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
+  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: there is no limit. */
+  int64_t (*_Nullable framed)(void *_Nullable context, gateway_channel_id session);
   /* Channels have drained for which gateway_is_drained refused these waiters. Called once in a turn of the loop. */
   void (*drained)(void *_Nullable context, uint64_t waiters);
   /* What gateway_notify said; everything queued before it is on its way by now. */
   void (*notified)(void *_Nullable context, gateway_channel_id channel, uint64_t value);
   /* The session or the stream is over, by whichever side. Nothing follows for it. */
   void (*closed)(void *_Nullable context, gateway_channel_id channel);
-  /* A whole HTTP request for a dynamic route: answer it, now or later, with gateway_respond. */
+  /* A whole HTTP request: answer it, now or later, with gateway_respond or gateway_refuse. */
   void (*requested)(void *_Nullable context, gateway_request_id request, const gateway_request *what);
   /*
    * The client of a request left before gateway_respond answered it; noticed within about half a second.
@@ -159,28 +168,35 @@ typedef struct gateway_callbacks {
   int64_t (*_Nullable now)(void *_Nullable context);
 } gateway_callbacks;
 
+/* How much may be on its way out of all gateways that share it. Any thread. */
+typedef struct gateway_budget gateway_budget;
+/* `limit` in bytes; more answers get 503; 0: any number. NULL when out of memory. */
+gateway_budget *_Nullable gateway_budget_create(size_t limit);
+/* Whether that many more bytes may be on their way out; a few always may. */
+bool gateway_budget_has_room(const gateway_budget *budget, size_t bytes);
+size_t gateway_budget_used(const gateway_budget *budget);
+/* After the gateways that share it. */
+void gateway_budget_free(gateway_budget *budget);
+
+/* A certificate with the chain above it, and its key. */
+typedef struct gateway_certificate gateway_certificate;
+/* Reads files in PEM format. NULL when they cannot be used, with a sentence in `error` (`capacity` bytes, always terminated). */
+gateway_certificate *_Nullable gateway_certificate_load(const char *certificate, const char *key, char *error, size_t capacity);
+void gateway_certificate_free(gateway_certificate *_Nullable certificate);
+
+/* Everything that it points to stays until gateway_free. */
 typedef struct gateway_configuration {
-  const char *host;                      /* address to listen on, such as "127.0.0.1" or "::" */
-  int port;                              /* 0 takes a free one: see gateway_port */
-  /* Files in PEM format: the certificate with its chain, and its key. NULL: no TLS. With it no other connection is served. */
-  const char *_Nullable tls_certificate;
-  const char *_Nullable tls_key;
-  const char *_Nullable public_directory; /* static files served at "/" and below; NULL for none */
+  unsigned number, count;                /* of this gateway among those that share its port; 0 of 1 where it is alone */
+  int listening_socket;                  /* it listens, and is the gateway's from gateway_create on */
+  /* NULL: no TLS. With it no other connection is served. */
+  const gateway_certificate *_Nullable certificate;
   const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
-  /* Prefixes of dynamic routes ("/v1/", "/healthz", ...), NULL-terminated. */
-  const char *_Nullable const *_Nonnull routes;
   const gateway_problem *problems;       /* GATEWAY_FAULTS of them, by fault */
-  const char *static_headers;            /* lines "Name: value\r\n" added to every static answer */
+  gateway_budget *budget;
   size_t message_limit;                  /* longest WebSocket message, bytes; a longer one closes with 1009 */
   size_t body_limit;                     /* longest HTTP body; a longer one is answered 413 */
   size_t outbox_limit;                   /* bytes queued for a session above which reading from it pauses */
-  int message_rate;                      /* messages that a session may send a second, as long as it likes; 0: any number */
-  int message_burst;                     /* messages that it may send at once after a pause; above both it is read slowly */
-  int address_limit;                     /* connections of one IPv4 address or IPv6 /64, more are answered 429; 0: any number */
-  bool has_proxies;                      /* some are trusted */
-  bool limits_loopback;                  /* whether that is also for clients on this machine */
-  size_t outgoing_limit;                 /* bytes that may be on their way out; more answers get 503; 0: any number */
   int read_timeout;                      /* milliseconds in which a client must take something of what was sent to it */
   int head_timeout;                      /* milliseconds in which a request's head must have come; 408; 0: no limit */
   int body_timeout;                      /* milliseconds in which a request's body must have come; 408; 0: no limit */
@@ -194,52 +210,45 @@ typedef struct gateway_configuration {
 } gateway_configuration;
 
 /*
- * Opens the listening socket: from now on clients can connect, and wait. NULL on failure, with a sentence in `error`
- * (`capacity` bytes, always terminated), such as "port 8080 on 127.0.0.1 is already in use". The configuration is
- * copied. Sets the process up as a server needs it: SIGPIPE is ignored if it is not handled, and the limit of open
- * files is raised to what the system allows (at most 65,536 unless it is higher already).
+ * NULL when out of memory. Sets the process up as a server needs it: SIGPIPE is ignored if it is not handled, and the limit of
+ * open files is raised to what the system allows (at most 65,536 unless it is higher already).
  */
-gateway *_Nullable gateway_create(const gateway_configuration *configuration, char *error, size_t capacity);
+gateway *_Nullable gateway_create(const gateway_configuration *configuration);
 
 /* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
 bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
 
-/* What was refused since the start, and what is on its way. */
+/* What was refused since the start, and what is open. */
 typedef struct gateway_counters {
   uint64_t address; /* connections: their address had too many */
   uint64_t rate;    /* requests: their client had sent too many */
   uint64_t late;    /* requests that did not come in time */
   uint64_t memory;  /* answers that there was no room for */
   uint64_t stalled; /* connections that took nothing of what was sent to them */
-  uint64_t outgoing; /* bytes on their way out now */
   uint64_t sessions, streams; /* open now */
 } gateway_counters;
 /* Any thread. */
 gateway_counters gateway_count(const gateway *gateway);
 
-/* Whether that many more bytes may be on their way out; a few always may. Any thread. */
-bool gateway_has_room(const gateway *gateway, size_t bytes);
 /* Counts what the caller has refused because there was no room. Any thread. */
 void gateway_note_overload(gateway *gateway);
 
-/* The port that is listened on. Any thread. */
-int gateway_port(const gateway *gateway);
-
-/*
- * Reads the files of the certificate again: for connections from now on; those that are open go on. False when they cannot be
- * used, with a sentence in `error`; then everything stays as it is. Only with TLS. Any thread.
- */
-bool gateway_reload_certificate(gateway *gateway, char *error, size_t capacity);
+/* Another certificate, for connections from now on; those that are open go on. Only with TLS. Any thread. */
+void gateway_renew_certificate(gateway *gateway, const gateway_certificate *certificate);
 
 /* Accepts no further connections; those that are open go on. Any thread. */
 void gateway_stop_listening(gateway *gateway);
 
 /*
- * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, joins the service
- * thread. Returns when the last callback has returned. Called once, after gateway_start, not from a callback.
- * From then on the "any thread" functions do nothing. Returns the context of the callbacks.
+ * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, and ends the
+ * service thread. At most 123 bytes of the reason are sent. Called once, after gateway_start.
  */
-void *_Nullable gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
+void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
+/*
+ * Returns when the last callback has returned, with their context. Called once, after gateway_stop, not from a callback. From then on
+ * the "any thread" functions do nothing.
+ */
+void *_Nullable gateway_join(gateway *gateway);
 
 /* Frees a gateway that was never started, or is stopped. Nobody may use it any more. */
 void gateway_free(gateway *gateway);
@@ -277,7 +286,8 @@ void gateway_flush(gateway *gateway);
 /* Reads from a session again after `received` returned false. Any thread. */
 void gateway_resume(gateway *gateway, gateway_channel_id session);
 
-/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason. Any thread. */
+/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason, of which at most 123 bytes are sent.
+   Any thread. */
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*
@@ -286,6 +296,9 @@ void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, 
  */
 void gateway_respond(gateway *gateway, gateway_request_id request, int status, const char *headers,
                      const uint8_t *_Nullable body, size_t length);
+
+/* Answers an HTTP request as the gateway does by itself, with more headers. Any thread. */
+void gateway_refuse(gateway *gateway, gateway_request_id request, gateway_fault fault, const char *headers);
 
 /*
  * Streams: answers without a known end, such as server-sent events.
@@ -301,17 +314,6 @@ gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id requ
  */
 void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
                         const char *headers, const uint8_t *_Nullable body, size_t length);
-
-/*
- * How often something may happen: `per_second` times (above 0) for as long as one likes, and a burst of that after a pause. Times are not
- * counted. They are paid for up to a time, which each moves on by the interval of the rate, and which may run ahead of the
- * clock by the burst. Microseconds. Any thread; the caller guards `paid_until`.
- */
-
-/* The microseconds until there is a time to take; 0 or less when there is one. */
-int64_t gateway_rate_wait(int64_t paid_until, int64_t now, int per_second, int burst);
-/* Takes one: the new `paid_until`. */
-int64_t gateway_rate_pay(int64_t paid_until, int64_t now, int per_second);
 
 #if defined(__clang__)
 #pragma clang assume_nonnull end
