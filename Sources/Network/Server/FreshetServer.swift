@@ -1,51 +1,35 @@
 import Broker
 import Controllers
 package import Following
-import Foundation
 import Gateway
 package import LiveQuery
 package import Logging
 import Replication
 import Requests
 import Store
-import Synchronization
 
-/// A running server: gateway in front, controllers behind, a writer aside.
+/// A running server: gateway in front, controllers behind, a writer aside. Its life, from the opening of the file to the end of the last
+/// thread.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 package final class FreshetServer: Sendable {
-  let configuration: ServerConfiguration
-  let logger: Logger
-  let sessions: Sessions
-  let snapshotRequests = SnapshotRequests()
-  let output: SessionOutput
-  let pool: ControllerPool
-  /// Nil when clients may not write.
-  let transactions: (any ClientTransactions)?
-  /// Nil when the file is not replicated.
-  let replication: ServerReplication?
-  let originRefusals: OriginRefusals
-  let clientFiles: ClientFiles
-  let greeting: Greeting
-  /// Nil when all clients are anonymous.
-  let authenticator: Authenticator?
-  let serviceWork = ServiceWork()
-  let rejections = Rejections()
-  let records = ClientRecords()
-  let followerReports = FollowerReports()
-  /// Nil: there is none.
-  let accessLog: AccessLog?
-  let auditLog: AuditLog?
-  /// Nil: nothing of transactions is kept for the next start.
-  private let kept: KeptTransactions?
-  let isReady = Atomic<Bool>(true)
-  /// Seconds since 1970.
-  let startTime = Date().timeIntervalSince1970
-  /// What limits are measured from where no other clock is set.
-  let clockStart = ContinuousClock.now
-  let gateway: Gateway
+  private let configuration: ServerConfiguration
+  private let logger: Logger
+  private let gateway: Gateway
   /// Serves metrics, health and readiness, where they have an address of their own.
   private let metricsGateway: Gateway?
+  let pool: ControllerPool
+  /// Nil when clients may not write.
+  private let transactions: (any ClientTransactions)?
+  /// Nil when the file is not replicated.
+  private let replication: ServerReplication?
+  private let doors: Doors
+  private let routes: Routes
+  /// Nil: there is none.
+  private let accessLog: AccessLog?
+  private let auditLog: AuditLog?
+  /// Nil: nothing of transactions is kept for the next start.
+  private let kept: KeptTransactions?
 
   /// Opens the database, starts the followers and listens.
   ///
@@ -54,8 +38,7 @@ package final class FreshetServer: Sendable {
     if let mistake = configuration.accessMistake { throw ServerError(mistake) }
     self.configuration = configuration
     self.logger = logger
-    originRefusals = OriginRefusals(logger: logger)
-    clientFiles = ClientFiles(in: configuration.clientDirectory)
+    doors = Doors(configuration)
     let followers = EpochFollowers(configuration.epochRenewed)
     let position = configuration.position
     let (keeper, kept, published) = configuration.keepers(at: position, logger)
@@ -63,13 +46,6 @@ package final class FreshetServer: Sendable {
     let epochs = FileEpochs(startingWith: configuration.epoch ?? position?.epoch ?? keeper?.epoch) {
       followers.tell($0)
     }
-    greeting = Greeting(configuration, epochs)
-    authenticator = configuration.authentication.map {
-      Authenticator(
-        $0, roles: Set(configuration.roles.keys), date: configuration.wallClock, clock: configuration.clock,
-        logger: logger)
-    }
-    sessions = Sessions(configuration)
     accessLog = try configuration.accessLog.map { destination throws(ServerError) in
       try AccessLog(destination, logger: logger)
     }
@@ -82,11 +58,13 @@ package final class FreshetServer: Sendable {
         try Gateway(configuration: GatewayConfiguration(metricsAt: address))
       }
     } catch { throw ServerError(error.message) }
+    let rejections = Rejections()
+    let output: SessionOutput
     do {
       let replica = try configuration.replica(logger: logger)
       let users = FileUsers(path: configuration.database)
       transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs, users)
-      output = SessionOutput(gateway, transactions, greeting, rejections)
+      output = SessionOutput(gateway, transactions, Greeting(configuration, epochs), rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
         readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
@@ -100,9 +78,21 @@ package final class FreshetServer: Sendable {
     } catch {
       throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
     }
+    let reports = ServerReports(
+      of: configuration.database, gateway, pool, transactions, replication, doors, rejections, accessLog)
+    routes = Routes(
+      reports, output, OriginRefusals(logger: logger), ClientFiles(in: configuration.clientDirectory))
+    let authenticator = configuration.authentication.map {
+      Authenticator(
+        $0, roles: Set(configuration.roles.keys), date: configuration.wallClock, clock: configuration.clock,
+        logger: logger)
+    }
+    let (limits, bounds, routes) = (UsageLimits(configuration), SessionBounds(configuration), routes)
     do throws(GatewayError) {
-      try metricsGateway?.start(MetricsFront(self))
-      try gateway.start(SessionFront(self))
+      try metricsGateway?.start(MetricsFront(reports, OriginPolicy(metricsOf: configuration), logger))
+      try gateway.start { thread in
+        Clients(thread, reports, output, authenticator, limits, routes, bounds, logger: logger)
+      }
     } catch {
       metricsGateway?.stop()
       pool.stop()
@@ -115,6 +105,16 @@ package final class FreshetServer: Sendable {
     followers.add(replication)
     checkPublishedQueries()
     openKeptQueries()
+  }
+
+  /// Logs who may read and write what. To be called once, at the start.
+  package func logAccess() {
+    // A replica's file is written by this server whatever the clients may do.
+    let isReplica = configuration.replication?.role == .replica
+    let isThere = FileIdentity(path: configuration.database) != nil
+    let report = AccessReport(configuration, isWritable: isReplica || !isThere ? nil : transactions?.isWritable)
+    logger.info("access: \(report.sentence)")
+    for warning in report.warnings { logger.warning("\(warning)") }
   }
 
   /// Opens the published queries that are kept open: once for each role that may ask them.
@@ -170,6 +170,16 @@ package final class FreshetServer: Sendable {
   /// The port of the address for metrics; nil when they have none of their own.
   package var metricsPort: Int? { metricsGateway?.port }
 
+  /// Reads and opens again what SIGHUP is for: certificates and logs, whose files may have been renamed. Any thread.
+  package func hangUp() {
+    accessLog?.reopen()
+    auditLog?.reopen()
+    reloadCertificate()
+    if accessLog == nil, auditLog == nil, configuration.certificate == nil {
+      logger.info("SIGHUP: there are no logs to open and no certificate to read again")
+    }
+  }
+
   /// Reads the files of the certificate again. What is wrong with them is logged, and the old ones stay.
   package func reloadCertificate() {
     guard configuration.certificate != nil else { return }
@@ -186,10 +196,10 @@ package final class FreshetServer: Sendable {
   ///
   /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their states.
   package func stop() {
-    isReady.store(false, ordering: .relaxed)
+    doors.close()
     gateway.stopListening()
     transactions?.drain(grace: configuration.grace)
-    snapshotRequests.stop()
+    routes.snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     replication?.stop()

@@ -85,6 +85,9 @@ struct ServeOptions: ParsableArguments {
   @Option(help: "The port to listen on; 0 takes a free one and logs it. (default: 8080)")
   var port: Int?
 
+  @Option(help: "Threads that serve sockets. (default: as many as processors, at most 4)")
+  var serviceThreads: Int?
+
   @Flag(help: "Let clients ask queries of their own although other machines can reach the server (see --host).")
   var allowQueries = false
 
@@ -218,6 +221,8 @@ struct ServeOptions: ParsableArguments {
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.limits.set(limit, to: value) }
     }
+    if let serviceThreads { configuration.limits.set(.serviceThreads, to: serviceThreads) }
+    configuration.listeningSocket = try PassedSocket.take()
     logs.apply(to: &configuration, settings)
     configuration.stateFolder = state.folder(settings)
     if let replication = try replication.settings(settings) { configuration.set(replication) }

@@ -4,8 +4,10 @@ import Testing
 
 /// How many connections an address may have.
 @Suite struct AddressTests {
+  /// On one thread, where who comes first is taken on first.
   private func limited(_ limit: Int) -> (inout GatewayConfiguration) -> Void {
     {
+      $0.serviceThreads = 1
       $0.addressLimit = limit
       $0.limitsLoopback = true
     }

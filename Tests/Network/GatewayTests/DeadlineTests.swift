@@ -8,7 +8,10 @@ import Testing
 @Suite struct DeadlineTests {
   private let clock = ManualClock()
 
-  private var configure: (inout GatewayConfiguration) -> Void { { [clock] in $0.clock = clock.now } }
+  /// On one thread, where what comes first is read first.
+  private var configure: (inout GatewayConfiguration) -> Void {
+    { [clock] in ($0.clock, $0.serviceThreads) = (clock.now, 1) }
+  }
 
   private func echo() -> Recorder {
     Recorder(answer: { gateway, request, id in gateway.respond(to: id, status: 200, body: request.body) })

@@ -151,7 +151,8 @@ import Testing
 
   @Test func `Reading from a session pauses while too much is queued for it`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 100_000 }) { gateway in
+    // On one thread, which does things in order.
+    try withGateway(recorder, configure: { ($0.outboxLimit, $0.serviceThreads) = (100_000, 1) }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       let other = try RawWebSocket(port: gateway.port)

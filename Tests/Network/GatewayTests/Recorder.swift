@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Gateway
 import Synchronization
 import TestSupport
@@ -156,12 +157,13 @@ final class Recorder: GatewayDelegate {
   }
 }
 
-/// Runs `body` with a gateway that is stopped afterwards.
+/// Runs `body` with a gateway that is stopped afterwards. It has as many service threads as FRESHET_SERVICE_THREADS says, by default one.
 func withGateway<Result>(
   _ recorder: Recorder = Recorder(), configure: (inout GatewayConfiguration) -> Void = { _ in },
   _ body: (Gateway) throws -> Result
 ) throws -> Result {
   var configuration = GatewayConfiguration()
+  configuration.serviceThreads = ProcessInfo.processInfo.environment["FRESHET_SERVICE_THREADS"].flatMap { Int($0) } ?? 1
   configure(&configuration)
   let gateway = try Gateway(configuration: configuration)
   try gateway.start(recorder)

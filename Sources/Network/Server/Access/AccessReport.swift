@@ -1,7 +1,4 @@
 import LiveQuery
-import Logging
-import Replication
-import Store
 
 /// What the log says at the start about permissions.
 package struct AccessReport: Sendable {
@@ -66,17 +63,5 @@ package struct AccessReport: Sendable {
     if names.isEmpty { return "nothing" }
     let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
     return kind.map { "\($0) \(shown)" } ?? shown
-  }
-}
-
-extension FreshetServer {
-  /// Logs who may read and write what. To be called once, at the start.
-  package func logAccess() {
-    // A replica's file is written by this server whatever the clients may do.
-    let isReplica = configuration.replication?.role == .replica
-    let isThere = FileIdentity(path: configuration.database) != nil
-    let report = AccessReport(configuration, isWritable: isReplica || !isThere ? nil : transactions?.isWritable)
-    logger.info("access: \(report.sentence)")
-    for warning in report.warnings { logger.warning("\(warning)") }
   }
 }

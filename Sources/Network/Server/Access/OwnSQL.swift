@@ -33,11 +33,6 @@ extension ServerConfiguration {
     return allowed
   }
 
-  /// What a client of a role may send.
-  package func ownSQL(ofRole name: String) -> OwnSQL {
-    roles.isEmpty ? ownSQLOfEveryone : roles[name]?.ownSQL ?? []
-  }
-
   /// Whether a client may write.
   var needsWriter: Bool {
     !statements.list.isEmpty || ownSQLOfEveryone.contains(.writing)

@@ -8,14 +8,17 @@ struct Permissions {
   private let claims: [String: SQLValue]
   private let ownSQL: OwnSQL
 
-  init(of identity: Identity, _ configuration: ServerConfiguration) {
+  /// - Parameter everyone: what clients may send where there are no roles.
+  init(of identity: Identity, roles: [String: Role], everyone: OwnSQL) {
     let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
     self.claims = Dictionary(uniqueKeysWithValues: claims)
-    ownSQL = configuration.ownSQL(ofRole: identity.role)
-    if configuration.roles.isEmpty {
+    if roles.isEmpty {
       role = nil
+      ownSQL = everyone
     } else {
-      role = (identity.role, configuration.roles[identity.role] ?? Role())
+      let settings = roles[identity.role] ?? Role()
+      role = (identity.role, settings)
+      ownSQL = settings.ownSQL
     }
   }
 
@@ -81,8 +84,4 @@ struct Permissions {
       .notAllowed,
       role.map { "the role \($0.name) may not write statements of its own" } ?? "writing is not allowed on this server")
   }
-}
-
-extension FreshetServer {
-  func permissions(of identity: Identity) -> Permissions { Permissions(of: identity, configuration) }
 }

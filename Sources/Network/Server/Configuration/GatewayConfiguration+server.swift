@@ -6,6 +6,8 @@ extension GatewayConfiguration {
     let limits = configuration.limits
     host = configuration.host
     port = configuration.port
+    listeningSocket = configuration.listeningSocket
+    serviceThreads = limits.serviceThreads
     publicDirectory = configuration.publicDirectory
     certificate = configuration.certificate
     trustedProxies = configuration.trustedProxies

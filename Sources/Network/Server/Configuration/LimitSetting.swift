@@ -1,6 +1,8 @@
 /// A bound that operators may set, by its name in the configuration file.
 package enum LimitSetting: String, CaseIterable, Sendable {
   /// Threads.
+  case serviceThreads
+  /// Threads.
   case followers
   /// Threads.
   case readers

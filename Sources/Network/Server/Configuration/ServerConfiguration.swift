@@ -12,6 +12,8 @@ package struct ServerConfiguration: Sendable {
   package var host = "127.0.0.1"
   /// 0 takes a free port.
   package var port = 8080
+  /// A socket that listens already, in the place of `host` and `port`.
+  package var listeningSocket: Int32?
   /// The TLS certificate and its key; nil for no TLS.
   package var certificate: CertificateFiles?
   /// Addresses and ranges of proxies that are believed who their clients are.

@@ -1,5 +1,9 @@
+import Foundation
+
 /// Limits of clients, and of what the server uses for them.
 package struct ServerLimits: Sendable {
+  /// Threads that serve sockets: as many as there are processors, but for those of a large machine.
+  package var serviceThreads = min(ProcessInfo.processInfo.activeProcessorCount, 4)
   /// Threads that follow lists.
   package var followers = 2
   /// Threads that run queries and read the contents of many rows.
@@ -44,6 +48,7 @@ package struct ServerLimits: Sendable {
 
   package mutating func set(_ limit: LimitSetting, to value: Int) {
     switch limit {
+    case .serviceThreads: serviceThreads = min(max(1, value), 64)
     case .followers: followers = min(max(1, value), 63)
     case .readers: readers = min(max(1, value), 64)
     case .messagesPerSecond: messagesPerSecond = value

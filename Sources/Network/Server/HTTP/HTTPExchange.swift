@@ -1,6 +1,7 @@
 import Dispatch
 import Following
 import Gateway
+import LiveQuery
 
 /// A request that waits for its one answer, and what every answer to it carries.
 struct HTTPExchange: Sendable {
@@ -32,6 +33,26 @@ struct HTTPExchange: Sendable {
     guard GzipEncoding.isAccepted(request.acceptEncoding) else { return respond(answer, vary: vary) }
     // Not here: a follower's thread has better things to do.
     HTTPExchange.compression.async { [answer, vary] in respond(answer.compressed(), vary: vary) }
+  }
+
+  /// Answers by the route of the request's method.
+  ///
+  /// - Parameter routes: those at the path of the request.
+  func answer(at routes: [Route], _ perform: (Route) throws(FreshetError) -> Void) {
+    // HEAD is GET; the gateway leaves the body out.
+    let method = request.method == "HEAD" ? "GET" : request.method
+    if let route = routes.first(where: { $0.method == method }) {
+      if method == "POST", !request.hasJSONBody {
+        return answer(.problem(.badMessage, "the body must be JSON: say Content-Type: application/json", status: 415))
+      }
+      do throws(FreshetError) { try perform(route) } catch { answer(.problem(error)) }
+      return
+    }
+    let methods = Set(routes.map(\.method))
+    let allowed = methods.union(methods.contains("GET") ? ["HEAD", "OPTIONS"] : ["OPTIONS"]).sorted()
+      .joined(separator: ", ")
+    if method == "OPTIONS" { return answer(origins.preflight(allowed)) }
+    answer(.problem(.methodNotAllowed, "\(request.path) knows \(allowed) only", headers: [("Allow", allowed)]))
   }
 
   /// Answers with a stream. On the service thread.

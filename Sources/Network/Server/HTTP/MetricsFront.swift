@@ -1,28 +1,29 @@
 import Gateway
 import LiveQuery
+import Logging
 
 /// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its own: they are
 /// answered whatever the other one is busy with.
 final class MetricsFront: GatewayDelegate {
-  private let server: FreshetServer
+  private let reports: ServerReports
   private let policy: OriginPolicy
+  private let logger: Logger
 
-  init(_ server: FreshetServer) {
-    self.server = server
-    let configuration = server.configuration
-    policy = OriginPolicy(
-      allowed: [], hosts: configuration.allowedHosts, isLoopback: configuration.metricsAddress?.isLoopback ?? true)
+  init(_ reports: ServerReports, _ policy: OriginPolicy, _ logger: Logger) {
+    self.reports = reports
+    self.policy = policy
+    self.logger = logger
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     let exchange = HTTPExchange(
       request: request, identity: .anonymous, id: id, gateway: gateway, origins: CrossOrigin(request, allowed: []))
-    let (routes, name) = Route.at(request.path)
+    let (routes, _) = Route.at(request.path)
     if let refusal = policy.refusal(of: request) { return exchange.answer(.problem(.notAllowed, refusal.message)) }
     guard let route = routes.first, Route.metricsPrefixes.contains(request.path) else {
       return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
     }
-    server.answer([route], name, exchange)
+    exchange.answer(at: [route]) { reports.answer($0, exchange) }
   }
 
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? { 403 }
@@ -33,5 +34,5 @@ final class MetricsFront: GatewayDelegate {
   func gateway(_ gateway: Gateway, closed channel: ChannelID) {}
   func gateway(_ gateway: Gateway, abandoned request: RequestID) {}
 
-  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { server.log(line, level) }
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { logger.log(line, level) }
 }

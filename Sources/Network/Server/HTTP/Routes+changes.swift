@@ -5,21 +5,21 @@ import LiveQuery
 import Wire
 
 // The feed of changes: protocol 4.1.
-extension FreshetServer {
-  func getChanges(_ exchange: HTTPExchange) throws(FreshetError) {
+extension Routes {
+  func getChanges(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
     var parameters = try ChangesParameters(QueryString(exchange.request.query))
-    exchange.record?.note(subject(of: .adHoc(parameters.request.outline)))
-    let access = try permissions(of: exchange.identity).ownQueries()
+    exchange.record?.note(doors.subject(of: RequestParameters.Source.adHoc(parameters.request.outline)))
+    let access = try doors.permissions(of: exchange.identity).ownQueries()
     if parameters.since == nil, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID
     }
-    try checkRoom()
+    try output.checkRoom()
     let areLines = exchange.request.wantsLines
     let id = areLines ? SessionOutput.lineSubscription : SessionOutput.streamSubscription
     guard let channel = exchange.openStream(type: areLines ? "application/x-ndjson" : "text/event-stream") else {
       return
     }
-    guard let key = admit(exchange, channel, id: id, host: pool.feed) else { return }
+    guard let key = clients.admit(exchange, channel, id: id, host: pool.feed) else { return }
     pool.feed.subscribe(.init(key: key, request: parameters.request, access: access, since: parameters.since))
   }
 }

@@ -5,40 +5,26 @@ import Requests
 import Wire
 
 // Snapshots and streams of results.
-extension FreshetServer {
-  /// The query that a request means.
-  ///
-  /// - Throws: `not_allowed` for what this one may not ask; `bad_query`.
-  func query(_ source: RequestParameters.Source, for identity: Identity) throws(FreshetError) -> Query {
-    let permissions = permissions(of: identity)
-    switch source {
-    case .adHoc(var query):
-      query.access = try permissions.ownQueries()
-      return query
-    case .published(let name, let arguments):
-      let published = try configuration.queries.find(name, orThrow: .badQuery)
-      let access = try permissions.access(to: published)
-      var query = try published.bound(to: arguments)
-      query.access = access
-      return query
-    }
-  }
-
-  func getSnapshot(_ exchange: HTTPExchange, _ purpose: RequestParameters.Purpose) throws(FreshetError) {
+extension Routes {
+  func getSnapshot(
+    _ exchange: HTTPExchange, _ purpose: RequestParameters.Purpose, _ clients: Clients
+  ) throws(FreshetError) {
     // Here, and not as a wrong parameter, because it is the path that is wrong.
-    if case .published(let name) = purpose { _ = try configuration.queries.find(name, orThrow: .notFound) }
-    try snapshot(try RequestParameters(QueryString(exchange.request.query), for: purpose), exchange)
+    if case .published(let name) = purpose { _ = try doors.queries.find(name, orThrow: .notFound) }
+    try snapshot(try RequestParameters(QueryString(exchange.request.query), for: purpose), exchange, clients)
   }
 
-  func postSnapshot(_ exchange: HTTPExchange) throws(FreshetError) {
-    try snapshot(try RequestParameters(body: exchange.request.body), exchange)
+  func postSnapshot(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
+    try snapshot(try RequestParameters(body: exchange.request.body), exchange, clients)
   }
 
-  private func snapshot(_ parameters: RequestParameters, _ exchange: HTTPExchange) throws(FreshetError) {
-    exchange.record?.note(subject(of: parameters.source))
-    try checkRoom()
-    let query = try query(parameters.source, for: exchange.identity)
-    let ticket = try ticket(exchange.identity)
+  private func snapshot(
+    _ parameters: RequestParameters, _ exchange: HTTPExchange, _ clients: Clients
+  ) throws(FreshetError) {
+    exchange.record?.note(doors.subject(of: parameters.source))
+    try output.checkRoom()
+    let query = try doors.query(parameters.source, for: exchange.identity)
+    let ticket = try clients.ticket(exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
     var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
       [snapshotRequests] result in
@@ -54,42 +40,25 @@ extension FreshetServer {
     follower.post(.snapshot(request))
   }
 
-  func getSubscription(_ exchange: HTTPExchange) throws(FreshetError) {
+  func getSubscription(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
     var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
-    exchange.record?.note(subject(of: parameters.source))
-    let query = try query(parameters.source, for: exchange.identity)
+    exchange.record?.note(doors.subject(of: parameters.source))
+    let query = try doors.query(parameters.source, for: exchange.identity)
     // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID
     }
-    try checkRoom()
+    try output.checkRoom()
     guard let channel = exchange.openStream() else { return }
     let follower = pool.follower(for: query)
-    guard let key = admit(exchange, channel, id: SessionOutput.streamSubscription, host: follower) else { return }
+    guard let key = clients.admit(exchange, channel, id: SessionOutput.streamSubscription, host: follower) else {
+      return
+    }
     follower.post(
       .subscribe(
         .init(
           key: key, query: query, window: parameters.window, since: parameters.since,
           minInterval: parameters.minInterval, shape: parameters.shape)))
-  }
-
-  /// Takes the one subscription of a stream on, or ends the stream with the reason why not.
-  func admit(
-    _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
-  ) -> SubscriptionKey? {
-    sessions.open(channel, for: exchange.request.client)
-    if let record = exchange.record { records.open(channel, for: record) }
-    let refused = SubscriptionKey(session: channel.rawValue, id: id)
-    if case .refused = sessions.become(exchange.identity, channel, at: now) {
-      output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
-      return nil
-    }
-    switch sessions.admit(id, of: channel, host: host, limit: 1, at: now) {
-    case .admitted(let key): return key
-    case .tooManyOfClient: output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
-    case .duplicate, .tooMany, .sessionIsGone: break
-    }
-    return nil
   }
 }
 

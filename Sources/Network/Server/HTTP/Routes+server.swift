@@ -8,35 +8,35 @@ import Store
 import Wire
 
 // What the server does, for a page that shows it: `/v1/server`.
-extension FreshetServer {
+extension Routes {
   /// - Throws: `not_allowed` where there are roles, because lists show what others ask.
   func getServer(_ exchange: HTTPExchange) throws(FreshetError) {
-    _ = try permissions(of: exchange.identity).ownQueries()
-    if !configuration.roles.isEmpty {
+    _ = try doors.permissions(of: exchange.identity).ownQueries()
+    if !doors.roleNames.isEmpty {
       throw FreshetError(.notAllowed, "where there are roles, only /metrics says what the server does")
     }
-    followerReports.request(of: pool) { [self] report in
-      exchange.answer(.json(description(report.lists), headers: [("Cache-Control", "no-store")]))
+    reports.lists { [self] lists in
+      exchange.answer(.json(description(lists), headers: [("Cache-Control", "no-store")]))
     }
   }
 
   private func description(_ lists: OpenLists) -> [UInt8] {
     let slow = pool.readers.slow.newest
     let memory = ProcessMetrics().residentBytes
-    let counters = gateway.counters
+    let counters = reports.gateway.counters
     var writer = JSONWriter()
     writer.object { object in
       object.member("server", "freshet/\(freshetVersion)")
-      object.member("startedAt", startTime)
+      object.member("startedAt", reports.startTime)
       object.member("now", Date().timeIntervalSince1970)
-      object.member("file", URL(fileURLWithPath: configuration.database).lastPathComponent)
+      object.member("file", reports.fileName)
       object.member("subscriptions", lists.subscriptions)
       object.member("connections", counters.sessions)
       object.member("streams", counters.streams)
       if let memory { object.member("memory", memory) }
       object.name("lists")
       object.array { array in
-        for list in lists.mostShared { array.write(list, name: name(of: list.query)) }
+        for list in lists.mostShared { array.write(list, name: doors.name(of: list.query)) }
       }
       object.member("listsLeftOut", lists.count - lists.mostShared.count)
       object.name("slowQueries")
@@ -45,13 +45,6 @@ extension FreshetServer {
       }
     }
     return writer.bytes
-  }
-
-  /// The name of a published query.
-  private func name(of query: Query) -> String? {
-    guard query.access.isPublished else { return nil }
-    let fingerprint = Fingerprint(of: query)
-    return configuration.queries.list.first { Fingerprint(of: $0.query) == fingerprint }?.name
   }
 }
 

@@ -14,7 +14,7 @@ package enum LimitedClient: Hashable, Sendable {
 /// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share what
 /// one of them may use.
 ///
-/// Owner: the gateway's service thread.
+/// A value: `UsageLimits` guards it.
 package struct ClientLimits {
   /// What a client may have so many of at a time.
   package enum Resource: CaseIterable, Sendable {

@@ -31,7 +31,7 @@ package struct RoleLimits: Sendable, Equatable {
 
 /// What the clients of each role use, each identity by itself. Clients without a name share their address's limits alone.
 ///
-/// Owner: the gateway's service thread.
+/// A value: `UsageLimits` guards it.
 struct IdentityLimits {
   private var roles: [String: ClientLimits]
 

@@ -3,10 +3,11 @@ import Ground
 import LiveQuery
 import Store
 
-/// What logs and metrics say of clients: requests that are not answered, sessions and streams that are open, and their subscriptions.
+/// What logs and metrics say of the clients of one service thread: requests that are not answered, sessions and streams that are open,
+/// and their subscriptions.
 ///
-/// Owner: the gateway's service thread.
-// @unchecked: used by the gateway's delegate alone, whose methods are called on one thread.
+/// Owner: that thread.
+// @unchecked: used by the thread's delegate alone.
 final class ClientRecords: @unchecked Sendable {
   struct Session {
     fileprivate(set) var actor: LogActor
@@ -15,12 +16,14 @@ final class ClientRecords: @unchecked Sendable {
     fileprivate(set) var subscriptions: [UInt64: (start: Instant, subject: LogSubject)] = [:]
   }
 
-  /// Sessions and subscriptions by role.
-  let roles = RoleCounts()
+  /// Sessions and subscriptions by role, of all threads.
+  private let roles: RoleCounts
   private var requests: [RequestID: RequestRecord] = [:]
   /// By stream, the request that it answers.
   private var streams: [ChannelID: RequestRecord] = [:]
   private var sessions: [ChannelID: Session] = [:]
+
+  init(_ roles: RoleCounts) { self.roles = roles }
 
   // MARK: - Requests
 

@@ -21,6 +21,18 @@ final class SessionOutput: SubscriptionOutput {
     self.greeting = greeting
   }
 
+  /// Requests that lead to rows are refused before any work is done for them.
+  ///
+  /// - Throws: `overloaded` while as much is on its way to clients as may be.
+  func checkRoom() throws(FreshetError) {
+    // Rows come in parts: one of them has to fit.
+    if gateway.hasRoom(for: 64 << 10) { return }
+    gateway.noteOverload()
+    throw FreshetError.noRoom
+  }
+
+  func greet(_ session: ChannelID) { send(greeting.hello, to: session) }
+
   func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
 
   /// In order with what is sent: by the time a client reads that its subscription has ended, the id is free.

@@ -5,30 +5,29 @@ import RankedCollections
 import Requests
 import Synchronization
 
-/// The sessions and streams that are open, with their subscriptions.
+/// The sessions and streams of one service thread, with their subscriptions.
 ///
-/// Owner: the gateway's service thread. Other threads say what they have to say through `Gateway.notify`.
-// @unchecked: used by the gateway's delegate alone, whose methods are called on one thread.
+/// Owner: that thread. Other threads say what they have to say through `Gateway.notify`.
+// @unchecked: used by the thread's delegate alone.
 final class Sessions: @unchecked Sendable {
-  /// By the low half of the channel's number: found without hashing.
+  /// By the channel's slot: found without hashing.
   private var sessions: [Session?] = []
   /// When the first of their tokens calls for something, or sooner: in seconds since 1970.
   private var dueAt = Int64.max
+  private let limits: UsageLimits
+  /// Messages beyond the limit that a session may send before it is closed.
+  private let patience = ClientLimits.Bounds().patience
+  private let gateway: Gateway
 
-  /// What their clients have used of what they may.
-  private var limits: ClientLimits
-  private let limited: LimitedAddresses
-  private var identityLimits: IdentityLimits
-
-  init(_ configuration: ServerConfiguration) {
-    limits = ClientLimits(configuration.limits.clientBounds)
-    limited = LimitedAddresses(configuration.limits)
-    identityLimits = IdentityLimits(configuration)
+  init(_ gateway: Gateway, _ limits: UsageLimits) {
+    self.gateway = gateway
+    self.limits = limits
   }
 
   func open(_ channel: ChannelID, for client: ClientAddress) {
-    while sessions.count <= channel.slot { sessions.append(nil) }
-    sessions[channel.slot] = Session(channel: channel, client: client)
+    let slot = gateway.slot(of: channel)
+    while sessions.count <= slot { sessions.append(nil) }
+    sessions[slot] = Session(channel: channel, client: client)
   }
 
   enum Becoming {
@@ -40,11 +39,11 @@ final class Sessions: @unchecked Sendable {
   }
 
   /// A session or stream has another token.
-  func become(_ identity: Identity, _ channel: ChannelID, at now: Int64) -> Becoming {
+  func become(_ identity: Identity, _ channel: ChannelID) -> Becoming {
     guard let before = self[channel]?.identity else { return .refused }
     if before.role != identity.role || before.subject != identity.subject {
-      guard case .granted(let payer) = identityLimits.take(.connections, of: identity, at: now) else { return .refused }
-      identityLimits.giveBack(.connections, of: self[channel]!.payer)
+      guard case .granted(let payer) = limits.take(.connections, of: identity) else { return .refused }
+      limits.giveBack(.connections, of: self[channel]!.payer)
       self[channel]!.payer = payer
     }
     let isAnother = self[channel]!.who.become(identity)
@@ -54,51 +53,27 @@ final class Sessions: @unchecked Sendable {
 
   func close(_ channel: ChannelID) {
     guard let session = self[channel] else { return }
-    for (_, subscription) in session.subscriptions.all { giveBack(subscription) }
-    identityLimits.giveBack(.connections, of: session.payer)
-    sessions[channel.slot] = nil
-  }
-
-  /// Counts a query that begins; `endQuery` ends it.
-  func beginQuery(of identity: Identity, at now: Int64) -> IdentityLimits.Verdict {
-    identityLimits.take(.queries, of: identity, at: now)
-  }
-
-  func endQuery(of payer: IdentityLimits.Payer) { identityLimits.giveBack(.queries, of: payer) }
-
-  /// - Returns: 0, or the seconds until the client may send a request.
-  func secondsUntilAdmitting(_ client: ClientAddress, at now: Int64) -> Int {
-    guard limited.requests(client) else { return 0 }
-    return Int((limits.takeRequest(of: .address(client), at: now) + 999_999) / 1_000_000)
-  }
-
-  /// The same for who the client is.
-  func secondsUntilAdmitting(_ identity: Identity, at now: Int64) -> Int {
-    Int((identityLimits.takeRequest(of: identity, at: now) + 999_999) / 1_000_000)
+    for (_, subscription) in session.subscriptions.all { limits.giveBackSubscription(of: subscription.payers) }
+    limits.giveBack(.connections, of: session.payer)
+    sessions[gateway.slot(of: channel)] = nil
   }
 
   enum MessageVerdict { case welcome, tooMany, closeForTooMany }
 
   /// What is to become of a message that has come.
-  func judgeMessage(of channel: ChannelID, at now: Int64) -> MessageVerdict {
+  func judgeMessage(of channel: ChannelID) -> MessageVerdict {
     guard let session = self[channel] else { return .welcome }
-    let isWithinLimits =
-      (!limited.messages(session.client) || limits.takeMessage(of: .address(session.client), at: now))
-      && identityLimits.takeMessage(of: session.identity, at: now)
-    if isWithinLimits { return .welcome }
-    return limits.bounds.patience.take(from: &sessions[channel.slot]!.refused, at: now) == 0
-      ? .tooMany : .closeForTooMany
-  }
-
-  private func giveBack(_ subscription: Session.Subscription) {
-    if let payer = subscription.payers.address { limits.giveBack(.subscriptions, of: payer) }
-    identityLimits.giveBack(.subscriptions, of: subscription.payers.identity)
+    if limits.takeMessage(of: session.client, session.identity) { return .welcome }
+    return patience.take(from: &self[channel]!.refused, at: limits.now) == 0 ? .tooMany : .closeForTooMany
   }
 
   /// Nil for one that is closed.
   subscript(_ channel: ChannelID) -> Session? {
-    get { channel.slot < sessions.count && sessions[channel.slot]?.channel == channel ? sessions[channel.slot] : nil }
-    set { sessions[channel.slot] = newValue }
+    get {
+      let slot = gateway.slot(of: channel)
+      return slot < sessions.count && sessions[slot]?.channel == channel ? sessions[slot] : nil
+    }
+    set { sessions[gateway.slot(of: channel)] = newValue }
   }
 
   /// The identity of a session or stream; nil when it is closed.
@@ -111,21 +86,13 @@ final class Sessions: @unchecked Sendable {
 
   /// Takes the id of a subscription to come.
   func admit(
-    _ id: String, of channel: ChannelID, host: any SubscriptionHost, limit: Int, at now: Int64
+    _ id: String, of channel: ChannelID, host: any SubscriptionHost, limit: Int
   ) -> Admission {
     guard let session = self[channel] else { return .sessionIsGone }
     if session.subscriptions[Array(id.utf8)] != nil { return .duplicate }
     if session.subscriptions.count >= limit { return .tooMany }
-    var payer: LimitedClient?
-    if limited.subscriptions(session.client) {
-      payer = limits.take(.subscriptions, of: .address(session.client), at: now)
-      if payer == nil { return .tooManyOfClient }
-    }
-    guard case .granted(let identityPayer) = identityLimits.take(.subscriptions, of: session.identity, at: now) else {
-      if let payer { limits.giveBack(.subscriptions, of: payer) }
-      return .tooManyOfClient
-    }
-    return .admitted(self[channel]!.admit(id, host, (payer, identityPayer)))
+    guard let payers = limits.takeSubscription(of: session.client, session.identity) else { return .tooManyOfClient }
+    return .admitted(self[channel]!.admit(id, host, payers))
   }
 
   /// The subscription that has an id, and what serves it; nil when there is none.
@@ -159,22 +126,19 @@ final class Sessions: @unchecked Sendable {
     guard let (id, subscription) = self[channel]?.subscriptions.all.first(where: { $0.value.number == number }) else {
       return
     }
-    giveBack(subscription)
+    limits.giveBackSubscription(of: subscription.payers)
     self[channel]!.subscriptions[id] = nil
   }
 }
 
 /// What is known of one session or stream.
 struct Session {
-  /// Nil without an identity.
-  typealias Payers = (address: LimitedClient?, identity: IdentityLimits.Payer?)
-
   struct Subscription {
     /// What serves it.
     let host: any SubscriptionHost
     let number: UInt64
     /// Whom it counts for.
-    let payers: Payers
+    let payers: UsageLimits.Payers
   }
 
   let channel: ChannelID
@@ -197,7 +161,7 @@ struct Session {
   }
 
   fileprivate mutating func admit(
-    _ id: String, _ host: any SubscriptionHost, _ payers: Payers
+    _ id: String, _ host: any SubscriptionHost, _ payers: UsageLimits.Payers
   ) -> SubscriptionKey {
     lastNumber += 1
     subscriptions[Array(id.utf8)] = Subscription(host: host, number: lastNumber, payers: payers)
@@ -228,8 +192,4 @@ final class UnansweredRequests: Sendable {
     // The last one may have ended in between, and seen no pause.
     return count.load(ordering: .acquiring) <= limit / 2 && isPaused.exchange(false, ordering: .acquiringAndReleasing)
   }
-}
-
-extension ChannelID {
-  fileprivate var slot: Int { Int(UInt32(truncatingIfNeeded: rawValue)) }
 }

@@ -5,15 +5,15 @@ import Requests
 import Store
 
 // Metrics of clients, queues, trouble and the process. Nothing here waits for another thread.
-extension FreshetServer {
+extension ServerReports {
   /// By role where there are roles.
   func writeClients(to text: inout MetricsText, sessions: Int, subscriptions: Int) {
     let (sessionsHelp, subscriptionsHelp) = ("WebSocket connections.", "Subscriptions, of sessions and streams.")
-    if configuration.roles.isEmpty {
+    if doors.roleNames.isEmpty {
       text.gauge("freshet_sessions", sessionsHelp, sessions)
       return text.gauge("freshet_subscriptions", subscriptionsHelp, subscriptions)
     }
-    let counts = Set(configuration.roles.keys).union([Identity.anonymousRole]).sorted().map { ($0, records.roles[$0]) }
+    let counts = doors.roleNames.map { ($0, roles[$0]) }
     text.gauges("freshet_sessions", sessionsHelp, label: "role", counts.map { ($0, $1.sessions) })
     text.gauges("freshet_subscriptions", subscriptionsHelp, label: "role", counts.map { ($0, $1.subscriptions) })
   }

@@ -5,7 +5,7 @@ import Following
 import Gateway
 import Requests
 
-extension FreshetServer {
+extension ServerReports {
   /// The text format of Prometheus, 0.0.4.
   func metrics(_ report: FollowerReport) -> String {
     let statistics = report.statistics

@@ -2,107 +2,16 @@ import Controllers
 import Feed
 import Gateway
 import LiveQuery
-import Logging
 import Requests
-import Synchronization
 import Wire
 
-/// The gateway's delegate: reads what clients send, on the service thread, and passes it on.
-final class SessionFront: GatewayDelegate {
-  private let server: FreshetServer
-
-  init(_ server: FreshetServer) { self.server = server }
-
-  func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int {
-    server.sessions.secondsUntilAdmitting(client, at: server.now)
-  }
-
-  func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
-    guard server.isReady.load(ordering: .relaxed) else { return 503 }
-    if let refusal = server.originPolicy.refusal(of: handshake) {
-      server.originRefusals.note(refusal)
-      return 403
-    }
-    return server.refusal(of: handshake)
-  }
-
-  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
-    server.sessions.open(session, for: handshake.client)
-    server.output.send(server.greeting.hello, to: session)
-    server.identify(session, handshake)
-    server.noteOpening(session, handshake)
-  }
-
-  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
-    if server.sessions[session]?.who.hold(message) == true { return false }
-    return server.receive(message, from: session)
-  }
-
-  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { server.pool.sessionsDrained(for: waiters) }
-
-  /// A follower has ended a subscription.
-  func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
-    if number == ServiceWork.number { return server.serviceWork.run() }
-    let end = SubscriptionEnd(rawValue: number)
-    server.noteEnd(end.number, of: channel, end.code)
-    server.sessions.remove(end.number, of: channel)
-  }
-
-  func gateway(
-    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine
-  ) { server.noteAnswer(id, outcome, request) }
-
-  func gatewayTicked(_ gateway: Gateway) { server.lookAtTokens() }
-
-  func gateway(_ gateway: Gateway, closed channel: ChannelID) {
-    server.noteClose(channel)
-    server.sessions.close(channel)
-    server.pool.post(.sessionClosed(channel.rawValue))
-  }
-
-  func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
-    let record = server.record(request, id)
-    let origins = CrossOrigin(request, allowed: server.configuration.allowedOrigins)
-    server.identify(request) { [server] identity in
-      let exchange = HTTPExchange(
-        request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
-        origins: origins, epochs: Route.isAPI(request.path) ? server.epochs : nil, record: record)
-      if case .success(let identity) = identity { record.identify(server.actor(request.peer, identity)) }
-      // The server's health is no secret.
-      if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
-        return server.refuse(exchange, error)
-      }
-      let seconds = server.sessions.secondsUntilAdmitting(exchange.identity, at: server.now)
-      if seconds > 0 { return exchange.answer(.hasty(seconds)) }
-      server.answer(exchange)
-    }
-  }
-
-  func gateway(_ gateway: Gateway, abandoned request: RequestID) {
-    server.snapshotRequests.remove(request)?.abandon()
-  }
-
-  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { server.log(line, level) }
-}
-
-extension FreshetServer {
-  func log(_ line: String, _ level: GatewayLogLevel) {
-    let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
-    logger.log(level: levels[level] ?? .debug, "\(line)")
-  }
-}
-
-extension FreshetServer {
-  var originPolicy: OriginPolicy {
-    OriginPolicy(
-      allowed: configuration.allowedOrigins, hosts: configuration.allowedHosts, isLoopback: configuration.isLoopback)
-  }
-
+// What clients ask in messages. On the service thread.
+extension Clients {
   /// Takes in a message.
   ///
   /// - Returns: whether the next one may be read.
   func receive(_ message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
-    let verdict = sessions.judgeMessage(of: session, at: now)
+    let verdict = sessions.judgeMessage(of: session)
     if verdict == .closeForTooMany {
       gateway.close(session, code: 4429, reason: "this client sends too many messages")
       return true
@@ -117,7 +26,7 @@ extension FreshetServer {
     } catch {
       refuse(error, session)
     }
-    return sessions[session]?.requests.mayBeginAnother(limit: configuration.limits.waitingRequests) ?? true
+    return sessions[session]?.requests.mayBeginAnother(limit: bounds.waitingRequests) ?? true
   }
 
   private func refuse(_ error: ClientMessageError, _ session: ChannelID) {
@@ -129,7 +38,7 @@ extension FreshetServer {
       }
       output.send(frame, to: session)
     }
-    rejections.count(error.error.code)
+    reports.rejections.count(error.error.code)
   }
 
   /// Does what a client asks, or says why not.
@@ -143,7 +52,7 @@ extension FreshetServer {
     case .requery(let source, let window):
       let identity = sessions.identity(of: key.channel)
       do throws(FreshetError) {
-        request(.requery(try query(.init(source), for: identity), window), key)
+        request(.requery(try doors.query(.init(source), for: identity), window), key)
         if let (key, _) = sessions.find(key.id, of: key.channel) { noteRequery(key, source) }
       } catch {
         noteRefusal("requery", key.channel, source, error.code)
@@ -167,19 +76,9 @@ extension FreshetServer {
     output.answer(.error(error, isFatal: false), to: key)
   }
 
-  /// Requests that lead to rows are refused before any work is done for them.
-  ///
-  /// - Throws: `overloaded` while as much is on its way to clients as may be.
-  func checkRoom() throws(FreshetError) {
-    // Rows come in parts: one of them has to fit.
-    if gateway.hasRoom(for: 64 << 10) { return }
-    gateway.noteOverload()
-    throw FreshetError.noRoom
-  }
-
   private func request(_ request: SubscriptionRequest, _ key: SubscriptionKey) {
     do throws(FreshetError) {
-      try checkRoom()
+      try output.checkRoom()
       guard let (key, host) = sessions.find(key.id, of: key.channel) else { return refuse(key) }
       host.post(.request(key, request, ticket: try ticket(key.channel)))
     } catch { output.answer(.error(error, isFatal: false), to: key) }
@@ -189,8 +88,8 @@ extension FreshetServer {
     let query: Query
     let ticket: RequestTicket?
     do throws(FreshetError) {
-      try checkRoom()
-      query = try self.query(.init(subscribe.query), for: sessions.identity(of: key.channel))
+      try output.checkRoom()
+      query = try doors.query(.init(subscribe.query), for: sessions.identity(of: key.channel))
       ticket = try self.ticket(key.channel)
     } catch {
       noteRefusal("subscribe", key.channel, subscribe.query, error.code)
@@ -211,8 +110,8 @@ extension FreshetServer {
   private func admit(
     _ key: SubscriptionKey, host: any SubscriptionHost, refused: (ErrorCode) -> Void
   ) -> SubscriptionKey? {
-    let limit = configuration.limits.subscriptionLimit
-    switch sessions.admit(key.id, of: key.channel, host: host, limit: limit, at: now) {
+    let limit = bounds.subscriptions
+    switch sessions.admit(key.id, of: key.channel, host: host, limit: limit) {
     case .sessionIsGone: break
     case .admitted(let key): return key
     case .duplicate:
@@ -232,8 +131,8 @@ extension FreshetServer {
   private func perform(_ request: ChangesRequest, since: String?, _ key: SubscriptionKey) {
     let access: Query.Access
     do throws(FreshetError) {
-      try checkRoom()
-      access = try permissions(of: sessions.identity(of: key.channel)).ownQueries()
+      try output.checkRoom()
+      access = try doors.permissions(of: sessions.identity(of: key.channel)).ownQueries()
     } catch {
       noteRefusal("changes", key.channel, .adHoc(request.outline), error.code)
       return output.answer(.error(error, isFatal: true), to: key)
@@ -250,9 +149,9 @@ extension FreshetServer {
     let identity = sessions.identity(of: key.channel)
     let transaction: Transaction
     let ticket: RequestTicket?
-    let write = AuditLog.Write(actor: records.actor(of: key.channel), subject: subject(of: source))
+    let write = AuditLog.Write(actor: records.actor(of: key.channel), subject: doors.subject(of: source))
     do throws(FreshetError) {
-      transaction = try permissions(of: identity).transaction(configuration.statements) { source }
+      transaction = try doors.transaction(for: identity) { source }
       ticket = try self.ticket(key.channel)
     } catch {
       guard let transactions else { return output.answer(.error(error, isFatal: false), to: key) }

@@ -4,23 +4,14 @@ import Requests
 import Wire
 
 // What a client that asks for too much is answered.
-extension FreshetServer {
-  /// Microseconds of the clock by which clients are limited.
-  var now: Int64 {
-    if let clock = configuration.socketClock { return clock() }
-    let time = ContinuousClock.now - clockStart
-    return time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
-  }
-
+extension Clients {
   /// For a query that another part of the server answers: while this lives, the query counts among its client's.
   ///
   /// - Throws: `limit_exceeded`.
   func ticket(_ identity: Identity) throws(FreshetError) -> RequestTicket? {
-    guard case .granted(let payer) = sessions.beginQuery(of: identity, at: now) else { throw .tooManyQueries }
+    guard case .granted(let payer) = limits.take(.queries, of: identity) else { throw .tooManyQueries }
     guard let payer else { return nil }
-    return RequestTicket { [gateway, serviceWork, sessions] in
-      serviceWork.post(to: gateway) { sessions.endQuery(of: payer) }
-    }
+    return RequestTicket { [limits] in limits.giveBack(.queries, of: payer) }
   }
 
   /// The same for a session's: while many of a session wait, no more are read from it.
@@ -28,11 +19,30 @@ extension FreshetServer {
     guard let requests = sessions[session]?.requests else { return nil }
     let query = try ticket(sessions.identity(of: session))
     requests.begin()
-    let limit = configuration.limits.waitingRequests
+    let limit = bounds.waitingRequests
     return RequestTicket { [gateway] in
       defer { withExtendedLifetime(query) {} }
       if requests.end(limit: limit) { gateway.resume(session) }
     }
+  }
+
+  /// Takes the one subscription of a stream on, or ends the stream with the reason why not.
+  func admit(
+    _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
+  ) -> SubscriptionKey? {
+    sessions.open(channel, for: exchange.request.client)
+    if let record = exchange.record { records.open(channel, for: record) }
+    let refused = SubscriptionKey(session: channel.rawValue, id: id)
+    if case .refused = sessions.become(exchange.identity, channel) {
+      output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
+      return nil
+    }
+    switch sessions.admit(id, of: channel, host: host, limit: 1) {
+    case .admitted(let key): return key
+    case .tooManyOfClient: output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
+    case .duplicate, .tooMany, .sessionIsGone: break
+    }
+    return nil
   }
 
   func refuseHasty(_ message: ClientMessage, _ key: SubscriptionKey) {

@@ -4,7 +4,7 @@ import Requests
 import Wire
 
 // Identities of sessions, streams and requests. On the service thread.
-extension FreshetServer {
+extension Clients {
   /// The HTTP status that refuses a handshake for its token; nil accepts it. A token whose key has to be fetched is judged when
   /// the session is open: the service thread never waits.
   func refusal(of handshake: HTTPRequest) -> Int? {
@@ -61,7 +61,7 @@ extension FreshetServer {
     _ end: @escaping @Sendable (Result<Identity, FreshetError>) -> Bool
   ) {
     let result = authenticator.verify(token) { [self] result in
-      serviceWork.post(to: gateway) { [self] in
+      post { [self] in
         let held = sessions[session]?.who.endWaiting()
         guard end(result), let message = held else { return }
         if message.withUnsafeBytes({ receive($0, from: session) }) { gateway.resume(session) }
@@ -71,9 +71,9 @@ extension FreshetServer {
   }
 
   private func become(_ identity: Identity, _ session: ChannelID) -> Sessions.Becoming {
-    let becoming = sessions.become(identity, session, at: now)
+    let becoming = sessions.become(identity, session)
     if case .refused = becoming { return becoming }
-    records.become(actor(records.actor(of: session).address, identity), session)
+    records.become(doors.actor(records.actor(of: session).address, identity), session)
     return becoming
   }
 
@@ -97,7 +97,7 @@ extension FreshetServer {
     let token: AccessToken?
     do throws(FreshetError) { token = try AccessToken.of(request) } catch { return answer(.failure(error)) }
     guard let token else { return answer(.success(.anonymous)) }
-    let result = authenticator.verify(token) { [self] result in serviceWork.post(to: gateway) { answer(result) } }
+    let result = authenticator.verify(token) { [self] result in post { answer(result) } }
     if let result { answer(result) }
   }
 
@@ -106,7 +106,7 @@ extension FreshetServer {
   /// Tells clients whose tokens have expired, and ends what was not renewed.
   func lookAtTokens() {
     authenticator?.look()
-    for (session, due) in sessions.takeDue(at: configuration.wallClock.now) {
+    for (session, due) in sessions.takeDue(at: bounds.wallClock.now) {
       switch due {
       case .warning:
         tell(.unauthenticated("the token has expired: renew it within \(SessionIdentity.grace) seconds"), session)
@@ -125,7 +125,7 @@ extension FreshetServer {
         message.write(to: &$0, id: nil, .arrays)
       }
     }
-    rejections.count(error.code)
+    reports.rejections.count(error.code)
     output.send(frame, to: session)
   }
 }

@@ -1,0 +1,126 @@
+import Controllers
+import Following
+import Gateway
+import Logging
+import Requests
+
+/// The clients of one service thread: reads what they send, on that thread, and passes it on.
+///
+/// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions` and `records`.
+final class Clients: GatewayDelegate {
+  /// Of the service thread.
+  private let number: Int
+  let gateway: Gateway
+  let pool: ControllerPool
+  let output: SessionOutput
+  let doors: Doors
+  /// Nil when clients may not write.
+  let transactions: (any ClientTransactions)?
+  /// Nil when all clients are anonymous.
+  let authenticator: Authenticator?
+  let reports: ServerReports
+  let limits: UsageLimits
+  let routes: Routes
+  let sessions: Sessions
+  let records: ClientRecords
+  let bounds: SessionBounds
+  private let work = ServiceWork()
+  let logger: Logger
+
+  init(
+    _ number: Int, _ reports: ServerReports, _ output: SessionOutput, _ authenticator: Authenticator?,
+    _ limits: UsageLimits, _ routes: Routes, _ bounds: SessionBounds, logger: Logger
+  ) {
+    self.number = number
+    self.reports = reports
+    self.output = output
+    self.authenticator = authenticator
+    self.limits = limits
+    self.routes = routes
+    self.bounds = bounds
+    self.logger = logger
+    (gateway, pool, doors, transactions) = (reports.gateway, reports.pool, reports.doors, reports.transactions)
+    sessions = Sessions(gateway, limits)
+    records = ClientRecords(reports.roles)
+  }
+
+  /// Has something done on the service thread. Any thread; nothing is done once the gateway has stopped.
+  func post(_ step: @escaping @Sendable () -> Void) { work.post(step, to: gateway, thread: number) }
+
+  func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int {
+    limits.secondsUntilAdmitting(client)
+  }
+
+  func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
+    guard doors.areOpen else { return 503 }
+    if let refusal = doors.origins.refusal(of: handshake) {
+      routes.refusals.note(refusal)
+      return 403
+    }
+    return refusal(of: handshake)
+  }
+
+  func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
+    sessions.open(session, for: handshake.client)
+    output.greet(session)
+    identify(session, handshake)
+    noteOpening(session, handshake)
+  }
+
+  func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
+    if sessions[session]?.who.hold(message) == true { return false }
+    return receive(message, from: session)
+  }
+
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { pool.sessionsDrained(for: waiters) }
+
+  /// A follower has ended a subscription.
+  func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
+    if channel == .none { return work.run() }
+    let end = SubscriptionEnd(rawValue: number)
+    noteEnd(end.number, of: channel, end.code)
+    sessions.remove(end.number, of: channel)
+  }
+
+  func gateway(
+    _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine
+  ) { noteAnswer(id, outcome, request) }
+
+  func gatewayTicked(_ gateway: Gateway) { lookAtTokens() }
+
+  func gateway(_ gateway: Gateway, closed channel: ChannelID) {
+    noteClose(channel)
+    sessions.close(channel)
+    pool.post(.sessionClosed(channel.rawValue))
+  }
+
+  func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
+    let record = record(request, id)
+    let origins = CrossOrigin(request, allowed: doors.origins.allowed)
+    identify(request) { [self] identity in
+      let exchange = HTTPExchange(
+        request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
+        origins: origins, epochs: Route.isAPI(request.path) ? pool.file.epochs : nil, record: record)
+      if case .success(let identity) = identity { record.identify(doors.actor(request.peer, identity)) }
+      // The server's health is no secret.
+      if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
+        return routes.refuse(exchange, error, of: self)
+      }
+      let seconds = limits.secondsUntilAdmitting(exchange.identity)
+      if seconds > 0 { return exchange.answer(.hasty(seconds)) }
+      routes.answer(exchange, of: self)
+    }
+  }
+
+  func gateway(_ gateway: Gateway, abandoned request: RequestID) { routes.snapshotRequests.remove(request)?.abandon() }
+
+  func gateway(_ gateway: Gateway, logged line: String, level: GatewayLogLevel) { logger.log(line, level) }
+}
+
+extension Logger {
+  /// What a gateway has to say.
+  func log(_ line: String, _ level: GatewayLogLevel) {
+    let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
+    log(level: levels[level] ?? .debug, "\(line)")
+  }
+}

@@ -1,0 +1,20 @@
+import Ground
+
+/// What bounds a session, and the clocks that do.
+struct SessionBounds: Sendable {
+  /// Subscriptions that it may have.
+  let subscriptions: Int
+  /// Its requests that may wait for their answers; while as many do, no more are read.
+  let waitingRequests: Int
+  /// The date, for tokens.
+  let wallClock: WallClock
+  /// For how long things took.
+  let clock: MonotonicClock
+
+  init(_ configuration: ServerConfiguration) {
+    subscriptions = configuration.limits.subscriptionLimit
+    waitingRequests = configuration.limits.waitingRequests
+    wallClock = configuration.wallClock
+    clock = configuration.clock
+  }
+}
