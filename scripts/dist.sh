@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-version=$(sed -n 's/^package let freshetVersion = "\(.*\)"$/\1/p' Sources/Network/Server/Configuration/ServerConfiguration.swift)
+version=$(sed -n 's/^package let freshetVersion = "\(.*\)"$/\1/p' Sources/Network/Server/FreshetVersion.swift)
 architecture=$(dpkg --print-architecture)
 if [[ -z ${FRESHET_COMMIT+is-set} ]]; then
   FRESHET_COMMIT=$(git rev-parse --short=9 HEAD)$(git diff --quiet HEAD || echo '+')

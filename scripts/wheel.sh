@@ -10,7 +10,7 @@ source scripts/python-envs.sh
 
 bundle=$(realpath "$1")
 dist=$PWD/.build/dist
-version=$(sed -n 's/^package let freshetVersion = "\(.*\)"$/\1/p' Sources/Network/Server/Configuration/ServerConfiguration.swift)
+version=$(sed -n 's/^package let freshetVersion = "\(.*\)"$/\1/p' Sources/Network/Server/FreshetVersion.swift)
 grep -qF "\"$version\"" python/src/freshet/_version.py || { echo "failed  python/src/freshet/_version.py is not of version $version"; exit 1; }
 
 work=$dist/wheel

@@ -39,22 +39,22 @@ package final class FreshetServer: Sendable {
     self.configuration = configuration
     self.logger = logger
     doors = Doors(configuration)
-    let followers = EpochFollowers(configuration.epochRenewed)
+    let followers = EpochFollowers(configuration.state.epochRenewed)
     let position = configuration.position
     let (keeper, kept, published) = configuration.keepers(at: position, logger)
     self.kept = kept
-    let epochs = FileEpochs(startingWith: configuration.epoch ?? position?.epoch ?? keeper?.epoch) {
+    let epochs = FileEpochs(startingWith: configuration.state.epoch ?? position?.epoch ?? keeper?.epoch) {
       followers.tell($0)
     }
-    accessLog = try configuration.accessLog.map { destination throws(ServerError) in
+    accessLog = try configuration.logs.access.map { destination throws(ServerError) in
       try AccessLog(destination, logger: logger)
     }
-    auditLog = try configuration.auditLog.map { destination throws(ServerError) in
-      try AuditLog(destination, patience: configuration.auditPatience, logger: logger)
+    auditLog = try configuration.logs.audit.map { destination throws(ServerError) in
+      try AuditLog(destination, patience: configuration.logs.auditPatience, logger: logger)
     }
     do throws(GatewayError) {
       gateway = try Gateway(configuration: GatewayConfiguration(configuration))
-      metricsGateway = try configuration.metricsAddress.map { address throws(GatewayError) in
+      metricsGateway = try configuration.listening.metricsAddress.map { address throws(GatewayError) in
         try Gateway(configuration: GatewayConfiguration(metricsAt: address))
       }
     } catch { throw ServerError(error.message) }
@@ -64,13 +64,15 @@ package final class FreshetServer: Sendable {
       let replica = try configuration.replica(logger: logger)
       let users = FileUsers(path: configuration.database)
       transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs, users)
-      output = SessionOutput(gateway, transactions, Greeting(configuration, epochs), rejections)
+      output = SessionOutput(gateway, transactions, Greeting(configuration.limits, epochs), rejections)
       pool = try ControllerPool(
         FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
         readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
         journal: configuration.journal(logger),
         logger: logger)
-      replication = try ServerReplication(configuration, replica, pool, transactions, published, logger: logger)
+      replication = try ServerReplication(
+        configuration.replicationSettings, replica, pool, transactions, published,
+        mustEnd: configuration.ending.mustEnd, logger: logger)
     } catch let error as BrokerError {
       throw ServerError(error.message)
     } catch let error as ForeignFile {
@@ -81,15 +83,21 @@ package final class FreshetServer: Sendable {
     let reports = ServerReports(
       of: configuration.database, gateway, pool, transactions, replication, doors, rejections, accessLog)
     routes = Routes(
-      reports, output, OriginRefusals(logger: logger), ClientFiles(in: configuration.clientDirectory))
+      reports, output, OriginRefusals(logger: logger), ClientFiles(in: configuration.pages.clientDirectory))
     let authenticator = configuration.authentication.map {
       Authenticator(
-        $0, roles: Set(configuration.roles.keys), date: configuration.wallClock, clock: configuration.clock,
+        $0, roles: Set(configuration.access.roles.keys), date: configuration.clocks.wall, clock: configuration.clocks.monotonic,
         logger: logger)
     }
-    let (limits, bounds, routes) = (UsageLimits(configuration), SessionBounds(configuration), routes)
+    let (routes, clocks) = (routes, configuration.clocks)
+    let limits = UsageLimits(
+      configuration.limits, roles: configuration.access.roles.compactMapValues(\.limits), clock: clocks.sockets)
+    let bounds = SessionBounds(configuration.limits, wallClock: clocks.wall, clock: clocks.monotonic)
+    let metricsPolicy = OriginPolicy(
+      allowed: [], hosts: configuration.pages.allowedHosts,
+      isLoopback: configuration.listening.metricsAddress?.isLoopback ?? true)
     do throws(GatewayError) {
-      try metricsGateway?.start(MetricsFront(reports, OriginPolicy(metricsOf: configuration), logger))
+      try metricsGateway?.start(MetricsFront(reports, metricsPolicy, logger))
       try gateway.start { thread in
         Clients(thread, reports, output, authenticator, limits, routes, bounds, logger: logger)
       }
@@ -119,11 +127,11 @@ package final class FreshetServer: Sendable {
 
   /// Opens the published queries that are kept open: once for each role that may ask them.
   private func openKeptQueries() {
-    for published in configuration.queries.list where published.isKept {
+    for published in configuration.access.queries.list where published.isKept {
       var query = published.sample
       query.access.isPublished = true
-      let roles = configuration.roles.filter { $0.value.queries.contains(published.name) }.keys
-      let askers: [String?] = configuration.roles.isEmpty || published.isUnfiltered ? [nil] : roles.sorted()
+      let roles = configuration.access.roles.filter { $0.value.queries.contains(published.name) }.keys
+      let askers: [String?] = configuration.access.roles.isEmpty || published.isUnfiltered ? [nil] : roles.sorted()
       for role in askers {
         query.access.role = role
         pool.follower(for: query).post(.keep(query))
@@ -133,7 +141,7 @@ package final class FreshetServer: Sendable {
 
   /// Warns of published queries that this database cannot answer; they stay, for the schema may change.
   private func checkPublishedQueries() {
-    for published in configuration.queries.list {
+    for published in configuration.access.queries.list {
       let query = published.sample
       pool.follower(for: query).post(
         .explain(query) { [logger] result in
@@ -166,7 +174,7 @@ package final class FreshetServer: Sendable {
 
   package var port: Int { gateway.port }
   /// What its address begins with.
-  package var scheme: String { configuration.certificate == nil ? "http" : "https" }
+  package var scheme: String { configuration.listening.certificate == nil ? "http" : "https" }
   /// The port of the address for metrics; nil when they have none of their own.
   package var metricsPort: Int? { metricsGateway?.port }
 
@@ -175,14 +183,14 @@ package final class FreshetServer: Sendable {
     accessLog?.reopen()
     auditLog?.reopen()
     reloadCertificate()
-    if accessLog == nil, auditLog == nil, configuration.certificate == nil {
+    if accessLog == nil, auditLog == nil, configuration.listening.certificate == nil {
       logger.info("SIGHUP: there are no logs to open and no certificate to read again")
     }
   }
 
   /// Reads the files of the certificate again. What is wrong with them is logged, and the old ones stay.
   package func reloadCertificate() {
-    guard configuration.certificate != nil else { return }
+    guard configuration.listening.certificate != nil else { return }
     do throws(GatewayError) {
       try gateway.reloadCertificate()
       logger.info("the certificate was read again")
@@ -198,17 +206,17 @@ package final class FreshetServer: Sendable {
   package func stop() {
     doors.close()
     gateway.stopListening()
-    transactions?.drain(grace: configuration.grace)
+    transactions?.drain(grace: configuration.ending.grace)
     routes.snapshotRequests.stop()
-    gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.grace)
+    gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.ending.grace)
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     replication?.stop()
     let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
     pool.stop { kept?.keep(promises()) }
     if transactions != nil, promises() != nil { kept?.journal.remove() }
     metricsGateway?.stop()
-    accessLog?.stop(grace: configuration.grace)
-    auditLog?.stop(grace: configuration.grace)
+    accessLog?.stop(grace: configuration.ending.grace)
+    auditLog?.stop(grace: configuration.ending.grace)
   }
 }
 

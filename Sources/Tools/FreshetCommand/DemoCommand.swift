@@ -36,10 +36,10 @@ struct Demo: ParsableCommand {
     let path = DemoDatabase.cachePath(rows: rows)
     try prepare(path)
     var address = ServerConfiguration(database: path)
-    address.host = options.host
+    address.listening.host = options.host
     var writer: WriterProcess?
     defer { writer?.stop() }
-    try options.serve(path, allowsWrites: allowWrites || address.isLoopback) { server in
+    try options.serve(path, allowsWrites: allowWrites || address.listening.isLoopback) { server in
       writer = try WriterProcess(path: path, writesPerSecond: writesPerSecond, target: rows)
       print("Open \(server.scheme)://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
       // A pipe is not a terminal: without this, who waits for the line waits forever.

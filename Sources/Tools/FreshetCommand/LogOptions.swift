@@ -17,8 +17,8 @@ struct LogOptions: ParsableArguments {
 
   /// Flags first, then variables, then the configuration file.
   func apply(to configuration: inout ServerConfiguration, _ settings: Settings) {
-    configuration.accessLog = destination(accessLog, "FRESHET_ACCESS_LOG", settings) ?? settings.file.accessLog
-    configuration.auditLog = destination(auditLog, "FRESHET_AUDIT_LOG", settings) ?? settings.file.auditLog
+    configuration.logs.access = destination(accessLog, "FRESHET_ACCESS_LOG", settings) ?? settings.file.accessLog
+    configuration.logs.audit = destination(auditLog, "FRESHET_AUDIT_LOG", settings) ?? settings.file.auditLog
   }
 
   private func destination(_ flag: String?, _ variable: String, _ settings: Settings) -> LogDestination? {

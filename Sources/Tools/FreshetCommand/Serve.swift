@@ -151,11 +151,11 @@ struct ServeOptions: ParsableArguments {
     var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
     let end = ForcedEnd(logger)
     let failure = Failure()
-    configuration.mustEnd = { failure.end(because: $0) }
+    configuration.ending.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
     let hasWAL = DatabaseFile.hasWAL(path)
     let absence = DatabaseFile.isThere(path) ? nil : DatabaseFile.absence(path)
-    let host = configuration.host
+    let host = configuration.listening.host
 
     let server: FreshetServer
     do { server = try FreshetServer(configuration, logger: logger) } catch {
@@ -201,30 +201,30 @@ struct ServeOptions: ParsableArguments {
   ) throws -> ServerConfiguration {
     let file = settings.file
     var configuration = ServerConfiguration(database: path, accessOf: file)
-    configuration.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.host
-    configuration.port = try port ?? settings.port() ?? configuration.port
-    configuration.clientDirectory = PublicDirectory.bundled
-    configuration.publicDirectory = publicDirectory ?? configuration.clientDirectory
-    configuration.allowsWrites = allowsWrites
-    configuration.allowsAdHocQueries =
-      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? configuration.allowsAdHocQueries
-    configuration.allowsEveryoneToReadAndWrite =
+    configuration.listening.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.listening.host
+    configuration.listening.port = try port ?? settings.port() ?? configuration.listening.port
+    configuration.pages.clientDirectory = PublicDirectory.bundled
+    configuration.pages.directory = publicDirectory ?? configuration.pages.clientDirectory
+    configuration.access.allowsWrites = allowsWrites
+    configuration.access.allowsAdHocQueries =
+      allowQueries ? true : try settings.flag("FRESHET_ALLOW_QUERIES") ?? configuration.access.allowsAdHocQueries
+    configuration.access.allowsEveryoneToReadAndWrite =
       try allowEveryoneToReadAndWrite
       || settings.flag("FRESHET_ALLOW_EVERYONE_TO_READ_AND_WRITE")
-        ?? configuration.allowsEveryoneToReadAndWrite
-    configuration.allowedOrigins = Set(
+        ?? configuration.access.allowsEveryoneToReadAndWrite
+    configuration.pages.allowedOrigins = Set(
       try settings.list(allowOrigin, "--allow-origin", "FRESHET_ALLOWED_ORIGINS", AllowedOrigin.mistake)
         ?? file.allowedOrigins ?? [])
     let hosts = try settings.list(allowHost, "--allow-host", "FRESHET_ALLOWED_HOSTS", AllowedHost.mistake)
-    configuration.allowedHosts = Set((hosts ?? file.allowedHosts ?? []).map { $0.lowercased() })
-    configuration.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.selfCheck
+    configuration.pages.allowedHosts = Set((hosts ?? file.allowedHosts ?? []).map { $0.lowercased() })
+    configuration.lists.selfCheck = try selfCheck ?? settings.selfCheck() ?? configuration.lists.selfCheck
     for limit in LimitSetting.allCases {
       if let value = try settings.limit(limit) { configuration.limits.set(limit, to: value) }
     }
     if let serviceThreads { configuration.limits.set(.serviceThreads, to: serviceThreads) }
-    configuration.listeningSocket = try PassedSocket.take()
+    configuration.listening.socket = try PassedSocket.take()
     logs.apply(to: &configuration, settings)
-    configuration.stateFolder = state.folder(settings)
+    configuration.state.folder = state.folder(settings)
     if let replication = try replication.settings(settings) { configuration.set(replication) }
     do { try configuration.set(try door.settings(settings)) } catch let error as ServerError {
       throw CommandFailure("\(error)")

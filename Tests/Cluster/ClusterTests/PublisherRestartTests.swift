@@ -39,8 +39,8 @@ struct PublisherRestartTests {
         """)
       writer = try SQLiteSession(path: path)
       var configuration = ServerConfiguration(database: folder.path("copy.sqlite"))
-      configuration.port = 0
-      configuration.grace = .milliseconds(50)
+      configuration.listening.port = 0
+      configuration.ending.grace = .milliseconds(50)
       configuration.set(ReplicationSettings(.replica, BrokerAddress(broker.url("test"))!))
       replica = try FreshetServer(configuration, logger: logger)
     }
@@ -53,9 +53,9 @@ struct PublisherRestartTests {
 
     func start() throws {
       var configuration = ServerConfiguration(database: path)
-      configuration.port = 0
-      configuration.grace = .milliseconds(50)
-      configuration.stateFolder = folder.path("states")
+      configuration.listening.port = 0
+      configuration.ending.grace = .milliseconds(50)
+      configuration.state.folder = folder.path("states")
       configuration.set(ReplicationSettings(.publisher, BrokerAddress(broker.url("test"))!))
       server = try FreshetServer(configuration, logger: logger)
     }
@@ -155,7 +155,7 @@ struct PublisherRestartTests {
     let other = place.folder.path("other.sqlite")
     try FileManager.default.copyItem(atPath: place.path, toPath: other)
     var configuration = ServerConfiguration(database: other)
-    configuration.port = 0
+    configuration.listening.port = 0
     configuration.set(ReplicationSettings(.publisher, BrokerAddress(place.broker.url("test"))!))
     let between = try FreshetServer(configuration, logger: place.logger)
     sleep(1)

@@ -116,9 +116,9 @@ final class Replica: @unchecked Sendable {
     live = try LiveServer(
       ReplicaLog.schema + ReplicaLog.positionTable + ReplicaLog.position(log.entries[0].position)
     ) {
-      $0.readsPosition = !isWriters
-      $0.epoch = isWriters ? log.entries[0].position.epoch : nil
-      $0.sharesEpochs = true
+      $0.state.readsPosition = !isWriters
+      $0.state.epoch = isWriters ? log.entries[0].position.epoch : nil
+      $0.state.sharesEpochs = true
       $0.limits.followers = followers
     }
     watcher = try live.connect()

@@ -34,10 +34,10 @@ struct ReplicaRestartTests {
     /// - Parameter waits: until the replica is where the writer is.
     func start(waits: Bool = true) throws {
       var configuration = ServerConfiguration(database: copy)
-      configuration.port = 0
-      configuration.grace = .milliseconds(50)
-      configuration.selfCheck = .off
-      configuration.stateFolder = folder.path("states")
+      configuration.listening.port = 0
+      configuration.ending.grace = .milliseconds(50)
+      configuration.lists.selfCheck = .off
+      configuration.state.folder = folder.path("states")
       configuration.set(ReplicationSettings(.replica, BrokerAddress(broker.url("test"))!))
       let server = try FreshetServer(configuration, logger: writer.logger)
       replica = server

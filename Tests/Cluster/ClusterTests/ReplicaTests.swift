@@ -25,7 +25,7 @@ import Wire
     _ epoch: String, _ commit: Int64, configure: (inout ServerConfiguration) -> Void = { _ in }
   ) throws -> LiveServer {
     try LiveServer(Self.table + ReplicaLog.positionTable + Self.at(epoch, commit)) {
-      $0.readsPosition = true
+      $0.state.readsPosition = true
       configure(&$0)
     }
   }
@@ -71,7 +71,7 @@ import Wire
   }
 
   @Test func `A file without a position is waited for`() throws {
-    let live = try LiveServer(Self.table) { $0.readsPosition = true }
+    let live = try LiveServer(Self.table) { $0.state.readsPosition = true }
     let refused = { () throws in
       let answer = try live.http("GET", "/readyz")
       return answer.status == 503 && answer.text.contains("has not received its data")
@@ -163,8 +163,8 @@ import Wire
     let renewed = Renewals()
     let live = try LiveServer(Self.table) {
       $0.limits.followers = 4
-      $0.epoch = "mine"
-      $0.epochRenewed = { [renewed] name in renewed.names.withLock { $0.append(name) } }
+      $0.state.epoch = "mine"
+      $0.state.epochRenewed = { [renewed] name in renewed.names.withLock { $0.append(name) } }
     }
     let client = try live.connect()
     for id in 0..<8 { try client.subscribe("\(id)", #"{"from":"t","where":"id < \#(id) + 10"}"#) }
@@ -186,7 +186,7 @@ import Wire
   }
 
   @Test func `Numbers and epoch go on after a restart`() throws {
-    let live = try LiveServer(Self.table) { $0.epoch = "kept" }
+    let live = try LiveServer(Self.table) { $0.state.epoch = "kept" }
     let client = try live.connect()
     try client.subscribe("q", Self.query)
     try live.writer.run("DELETE FROM t WHERE id = 1")
@@ -194,9 +194,9 @@ import Wire
     let model = try #require(client.models["q"])
     live.stop()
     var configuration = ServerConfiguration(database: live.path)
-    configuration.port = 0
-    configuration.epoch = "kept"
-    configuration.firstCommit = model.commit
+    configuration.listening.port = 0
+    configuration.state.epoch = "kept"
+    configuration.state.firstCommit = model.commit
     let server = try FreshetServer(configuration, logger: live.logger)
     let again = try LiveClient(port: server.port)
     try again.resume("q", Self.query, model)

@@ -19,7 +19,7 @@ struct ReplicatedServerTests {
     let writer: LiveServer
     private(set) var replicas: [FreshetServer] = []
 
-    init(configure: (inout ServerConfiguration) -> Void = { $0.allowsWrites = true }) throws {
+    init(configure: (inout ServerConfiguration) -> Void = { $0.access.allowsWrites = true }) throws {
       folder = try TemporaryFolder()
       let broker = try BrokerProcess(storage: folder.path("broker"))
       self.broker = broker
@@ -31,9 +31,9 @@ struct ReplicatedServerTests {
       }
       for number in 0..<2 {
         var configuration = ServerConfiguration(database: folder.path("copy\(number).sqlite"))
-        configuration.port = 0
-        configuration.grace = .milliseconds(50)
-        configuration.allowsWrites = true
+        configuration.listening.port = 0
+        configuration.ending.grace = .milliseconds(50)
+        configuration.access.allowsWrites = true
         configuration.set(ReplicationSettings(.replica, BrokerAddress(broker.url("test"))!))
         replicas.append(try FreshetServer(configuration, logger: writer.logger))
       }
@@ -137,7 +137,7 @@ struct ReplicatedServerTests {
   }
 
   @Test func `A writer's server that takes no writes says so, and one that is gone is told`() throws {
-    let cluster = try Cluster { $0.allowsWrites = false }
+    let cluster = try Cluster { $0.access.allowsWrites = false }
     let body = #"{"statements":[{"sql":"DELETE FROM t"}]}"#
     let refused = try cluster.post(body, to: 0)
     #expect(refused.status == 403 && refused.text.contains("--allow-writes"))

@@ -32,7 +32,7 @@ import Testing
     let (query, order) = Self.queries[index % Self.queries.count]
     let window = Self.windows[index / Self.queries.count]
     var generator = SeededGenerator(seed: seed)
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let transport = BreakableTransport()
     let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
     let controller = database.results(query, window: window)
@@ -88,7 +88,7 @@ import Testing
   @Test func `A write shows at once, waits while there is no server, and is taken back when it is refused`()
     async throws
   {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let transport = BreakableTransport()
     let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
     let controller = database.results(.init(from: "t", orderBy: ["name"], sectionBy: "state"))
@@ -128,7 +128,7 @@ import Testing
   }
 
   @Test func `With a window, rows come, go and move at once`() async throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let transport = BreakableTransport()
     let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
     let controller = database.results(.init(from: "t", orderBy: ["name"]), window: 1..<5)
@@ -163,7 +163,7 @@ import Testing
   }
 
   @Test func `A write that the list does not show is not pending for ever`() async throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let database = try RemoteDatabase("http://127.0.0.1:\(live.server.port)")
     let controller = database.results(.init(from: "t", where: "state = 'x'"), window: 0..<10)
     try await controller.performFetch()

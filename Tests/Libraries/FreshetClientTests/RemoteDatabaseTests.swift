@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `A list over the network is as one in the process`() async throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let database = try remote(live)
     let controller = database.results(Self.byState, as: Bank.self)
     try await controller.performFetch()
@@ -163,7 +163,7 @@ import Testing
 
   @Test(arguments: 1...5)
   func `A transaction is run once, also when the connection breaks before the answer`(run: Int) async throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let transport = BreakableTransport()
     let database = try remote(live, transport)
     try await database.transact("INSERT INTO bank VALUES (10, 'first', 'Ohio')")
@@ -196,7 +196,7 @@ import Testing
     let files = try TemporaryFolder()
     let pair = try TestCertificate(in: files)
     let live = try LiveServer(Self.schema) {
-      $0.certificate = .init(certificate: pair.certificate, key: pair.key)
+      $0.listening.certificate = .init(certificate: pair.certificate, key: pair.key)
     }
     let address = "https://localhost:\(live.server.port)"
     let transport = try WebSocketTransport(trusting: pair.certificate)

@@ -28,10 +28,10 @@ import Testing
     let tokens = try JWTConfiguration.shared()
     return try LiveServer(Self.schema) {
       $0.authentication = tokens
-      $0.wallClock = date.clock
-      $0.roles = file.roles
-      $0.queries = PublishedQueries(file.queries)
-      $0.allowsWrites = true
+      $0.clocks.wall = date.clock
+      $0.access.roles = file.roles
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.access.allowsWrites = true
     }
   }
 

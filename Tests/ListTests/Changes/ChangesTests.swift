@@ -251,7 +251,7 @@ import Wire
   private func serve(_ rules: String) throws -> LiveServer {
     let yaml = "roles: {anonymous: {tables: {\(rules)}, queries: [any]}}"
     let file = try ConfigurationFile(yaml: yaml, name: "x")
-    return try serve { $0.roles = file.roles }
+    return try serve { $0.access.roles = file.roles }
   }
 
   @Test(arguments: ["customer = 7", "customer IN (SELECT customer FROM member WHERE name = 'ann')"])
@@ -302,7 +302,7 @@ import Wire
 
   @Test func `A role without queries of its own has no feed`() throws {
     let file = try ConfigurationFile(yaml: "roles: {anonymous: {tables: {orders: {}}}}", name: "x")
-    let live = try serve { $0.roles = file.roles }
+    let live = try serve { $0.access.roles = file.roles }
     #expect(try next(try subscribe(live)) == "not_allowed")
     #expect(try live.http("GET", "/v1/changes").status == 403)
     live.stop()
@@ -362,7 +362,7 @@ import Wire
   }
 
   @Test func `A transaction says with its answer which change is its own`() throws {
-    let live = try serve { $0.allowsWrites = true }
+    let live = try serve { $0.access.allowsWrites = true }
     let client = try subscribe(live)
     _ = try client.receive("changes")
     try client.send(#"{"type":"transact","id":"t","statements":[{"sql":"DELETE FROM orders WHERE id = 1"}]}"#)

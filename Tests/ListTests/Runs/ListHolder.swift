@@ -81,7 +81,7 @@ final class SocketHolder: ListHolder {
   init(_ run: ListRun) throws {
     self.run = run
     live = try LiveServer(run.setUp, isWAL: false) {
-      $0.selfCheck = .always
+      $0.lists.selfCheck = .always
       if let bytes = run.captureBytes { $0.limits.captureMemory = bytes }
     }
     try live.writer.run(run.preparation)

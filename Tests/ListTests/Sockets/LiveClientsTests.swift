@@ -43,7 +43,7 @@ import Wire
     init(_ seed: UInt64, _ isWAL: Bool) throws {
       statements = StatementGenerator(schema: LiveLibrary.schema, seed: seed)
       generator = SeededGenerator(seed: seed &+ 3)
-      live = try LiveServer(LiveLibrary.schema.sql, isWAL: isWAL) { $0.refetchInterval = .milliseconds(5) }
+      live = try LiveServer(LiveLibrary.schema.sql, isWAL: isWAL) { $0.lists.refetchInterval = .milliseconds(5) }
       for _ in 0..<10 { try live.writer.run(statements.commit()) }
       client = try live.connect()
     }

@@ -159,8 +159,8 @@ import Wire
           drilled: { query: { from: well, select: [county], where: "depth > :least", totals: { feet: "sum(depth)" } }, parameters: { least: { type: real } } }
         """, name: "x")
     let live = try LiveServer(Self.schema) {
-      $0.queries = PublishedQueries(file.queries)
-      $0.roles = file.roles
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.access.roles = file.roles
     }
     let client = try live.connect()
     try client.subscribe("p", #"{"name":"drilled","params":{"least":15}}"#)

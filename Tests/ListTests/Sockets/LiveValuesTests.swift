@@ -22,7 +22,7 @@ import Wire
   private static let blob = #"{"$blob":"YWJj"}"#
 
   private func live(_ encoding: String, _ schema: String = schema) throws -> LiveServer {
-    try LiveServer("PRAGMA encoding = '\(encoding)';\n\(schema)") { $0.allowsWrites = true }
+    try LiveServer("PRAGMA encoding = '\(encoding)';\n\(schema)") { $0.access.allowsWrites = true }
   }
 
   // MARK: - Values

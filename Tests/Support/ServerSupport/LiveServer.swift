@@ -30,9 +30,9 @@ package final class LiveServer {
     settings.busyMode = .timeout(10)
     queue = try DatabaseQueue(path: path, configuration: settings)
     var configuration = ServerConfiguration(database: path)
-    configuration.port = 0
-    configuration.grace = .milliseconds(50)
-    configuration.selfCheck = .off
+    configuration.listening.port = 0
+    configuration.ending.grace = .milliseconds(50)
+    configuration.lists.selfCheck = .off
     configure(&configuration)
     var logger = Logger(label: "test") { DivergenceReporter(StreamLogHandler.standardError(label: $0)) }
     logger.logLevel = ProcessInfo.processInfo.environment["TEST_LOG"].flatMap { .init(rawValue: $0) } ?? .critical

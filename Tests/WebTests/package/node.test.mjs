@@ -10,7 +10,7 @@ const root = process.env.PACKAGE_ROOT;
 const own = JSON.parse(readFileSync("node_modules/freshet/package.json", "utf8"));
 
 test("the version is the program's", () => {
-  const source = readFileSync(`${root}/Sources/Network/Server/Configuration/ServerConfiguration.swift`, "utf8");
+  const source = readFileSync(`${root}/Sources/Network/Server/FreshetVersion.swift`, "utf8");
   assert.equal(own.version, source.match(/freshetVersion = "([^"]+)"/)[1]);
   assert.equal(own.name, "freshet");
 });

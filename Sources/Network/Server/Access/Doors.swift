@@ -18,14 +18,14 @@ final class Doors: Sendable {
   let origins: OriginPolicy
   private let open = Atomic<Bool>(true)
 
-  init(_ configuration: ServerConfiguration) {
-    queries = configuration.queries
-    statements = configuration.statements
-    roles = configuration.roles
-    everyone = configuration.ownSQLOfEveryone
-    namesRoles = configuration.authentication != nil || !configuration.roles.isEmpty
-    origins = OriginPolicy(
-      allowed: configuration.allowedOrigins, hosts: configuration.allowedHosts, isLoopback: configuration.isLoopback)
+  /// - Parameter everyone: what clients may send where there are no roles.
+  init(_ access: AccessSettings, everyone: OwnSQL, namesRoles: Bool, origins: OriginPolicy) {
+    queries = access.queries
+    statements = access.statements
+    roles = access.roles
+    self.everyone = everyone
+    self.namesRoles = namesRoles
+    self.origins = origins
   }
 
   var areOpen: Bool { open.load(ordering: .relaxed) }

@@ -54,11 +54,11 @@ extension ServerConfiguration {
   package mutating func set(_ door: DoorSettings) throws(ServerError) {
     switch (door.certificate, door.key) {
     case (nil, nil): break
-    case (let certificate?, let key?): self.certificate = CertificateFiles(certificate: certificate, key: key)
+    case (let certificate?, let key?): listening.certificate = CertificateFiles(certificate: certificate, key: key)
     default: throw ServerError("TLS needs a certificate and its key, both")
     }
-    trustedProxies = door.trustedProxies ?? trustedProxies
-    metricsAddress = door.metrics ?? metricsAddress
-    contentSecurityPolicy = door.contentSecurityPolicy ?? contentSecurityPolicy
+    listening.trustedProxies = door.trustedProxies ?? listening.trustedProxies
+    listening.metricsAddress = door.metrics ?? listening.metricsAddress
+    pages.contentSecurityPolicy = door.contentSecurityPolicy ?? pages.contentSecurityPolicy
   }
 }

@@ -4,18 +4,18 @@ extension GatewayConfiguration {
   init(_ configuration: ServerConfiguration) {
     self.init()
     let limits = configuration.limits
-    host = configuration.host
-    port = configuration.port
-    listeningSocket = configuration.listeningSocket
+    host = configuration.listening.host
+    port = configuration.listening.port
+    listeningSocket = configuration.listening.socket
     serviceThreads = limits.serviceThreads
-    publicDirectory = configuration.publicDirectory
-    certificate = configuration.certificate
-    trustedProxies = configuration.trustedProxies
-    clock = configuration.socketClock
-    routes = Route.prefixes.filter { configuration.metricsAddress == nil || !Route.metricsPrefixes.contains($0) }
+    publicDirectory = configuration.pages.directory
+    certificate = configuration.listening.certificate
+    trustedProxies = configuration.listening.trustedProxies
+    clock = configuration.clocks.sockets
+    routes = Route.prefixes.filter { configuration.listening.metricsAddress == nil || !Route.metricsPrefixes.contains($0) }
     // The last one has nginx pass on events as they come.
     streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
-    heartbeatAfter = configuration.heartbeat
+    heartbeatAfter = configuration.lists.heartbeat
     messageLimit = limits.messageLimit
     bodyLimit = limits.messageLimit
     messageRate = limits.messagesPerSecond
@@ -28,8 +28,8 @@ extension GatewayConfiguration {
     readTimeout = limits.readTimeout
     outgoingLimit = limits.outgoingMemory
     staticHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
-    if !configuration.contentSecurityPolicy.isEmpty {
-      staticHeaders.append(("Content-Security-Policy", configuration.contentSecurityPolicy))
+    if !configuration.pages.contentSecurityPolicy.isEmpty {
+      staticHeaders.append(("Content-Security-Policy", configuration.pages.contentSecurityPolicy))
     }
   }
 

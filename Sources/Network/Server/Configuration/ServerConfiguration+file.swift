@@ -162,13 +162,13 @@ extension ServerConfiguration {
   /// Roles and permissions, as a configuration file states them.
   package init(database: String, accessOf file: ConfigurationFile) {
     self.init(database: database)
-    host = file.host ?? host
-    allowsWrites = file.allowWrites ?? allowsWrites
-    allowsAdHocQueries = file.allowQueries
-    allowsEveryoneToReadAndWrite = file.allowEveryoneToReadAndWrite ?? allowsEveryoneToReadAndWrite
+    listening.host = file.host ?? listening.host
+    access.allowsWrites = file.allowWrites ?? access.allowsWrites
+    access.allowsAdHocQueries = file.allowQueries
+    access.allowsEveryoneToReadAndWrite = file.allowEveryoneToReadAndWrite ?? access.allowsEveryoneToReadAndWrite
     authentication = file.authentication
-    queries = PublishedQueries(file.queries)
-    statements = PublishedStatements(file.statements)
-    roles = file.roles
+    access.queries = PublishedQueries(file.queries)
+    access.statements = PublishedStatements(file.statements)
+    access.roles = file.roles
   }
 }

@@ -9,7 +9,7 @@ import Store
 
 extension ServerConfiguration {
   /// Where a replica's file is; nil for others, and where it cannot be read now.
-  var position: ReplicaPosition? { readsPosition ? ReplicaPosition(of: database) : nil }
+  var position: ReplicaPosition? { state.readsPosition ? ReplicaPosition(of: database) : nil }
 
   /// What keeps what is known of the file, what does of transactions, and what keeps the publisher's part; nil where nothing is kept.
   ///
@@ -17,22 +17,22 @@ extension ServerConfiguration {
   ///
   /// - Parameter position: of a replica's file.
   func keepers(at position: ReplicaPosition?, _ logger: Logger) -> (StateKeeper?, KeptTransactions?, PublisherState?) {
-    guard let stateFolder, epoch == nil else { return (nil, nil, nil) }
+    guard let folder = state.folder, state.epoch == nil else { return (nil, nil, nil) }
     do throws(StateFailure) {
-      if readsPosition { return (try replicaKeeper(at: position, in: stateFolder, logger), nil, nil) }
+      if state.readsPosition { return (try replicaKeeper(at: position, in: folder, logger), nil, nil) }
       let published =
-        try replication == nil ? nil : PublisherState(of: database, in: stateFolder, logger: logger)
+        try replication == nil ? nil : PublisherState(of: database, in: folder, logger: logger)
       let journal = TransactionJournal(
-        besides: StateFolder.stem(of: database, part: "0", in: stateFolder), logger: logger)
+        besides: StateFolder.stem(of: database, part: "0", in: folder), logger: logger)
       let keeper = try StateKeeper(
-        of: database, in: stateFolder, followers: keptFollowers,
+        of: database, in: folder, followers: keptFollowers,
         // Followers may see later states before the publisher has numbered the one that it goes on with.
-        interval: stateInterval, room: published == nil ? 0 : 1_000, logger: logger
-      ) { [limits, clock] epoch, _, promises in
+        interval: state.interval, room: published == nil ? 0 : 1_000, logger: logger
+      ) { [limits, clocks] epoch, _, promises in
         // The log has batches of the epoch that nobody can go on from.
         if let published, !published.continues(epoch) { return false }
         if !journal.continues(epoch) { return false }
-        return TransactionMemory(limit: limits.transactionMemory, kept: promises, at: clock.now) != nil
+        return TransactionMemory(limit: limits.transactionMemory, kept: promises, at: clocks.monotonic.now) != nil
       }
       return (keeper, KeptTransactions(keeper: keeper, journal: journal), published)
     } catch {
@@ -46,7 +46,7 @@ extension ServerConfiguration {
     at position: ReplicaPosition?, in folder: String, _ logger: Logger
   ) throws(StateFailure) -> StateKeeper {
     try StateKeeper(
-      of: database, in: folder, followers: keptFollowers, interval: stateInterval, logger: logger
+      of: database, in: folder, followers: keptFollowers, interval: state.interval, logger: logger
     ) { epoch, highest, _ in
       position.map { $0.epoch == epoch && $0.commit >= highest } ?? false
     }
@@ -56,9 +56,9 @@ extension ServerConfiguration {
 
   /// Keeps what the feed of changes knows; nil where nothing is kept.
   func journal(_ logger: Logger) -> FeedJournal? {
-    guard let stateFolder else { return nil }
+    guard let folder = state.folder else { return nil }
     do throws(StateFailure) {
-      return try FeedJournal(of: database, part: "changes", in: stateFolder, logger: logger)
+      return try FeedJournal(of: database, part: "changes", in: folder, logger: logger)
     } catch {
       logger.warning("changes are not kept for the next start: \(error)")
       return nil

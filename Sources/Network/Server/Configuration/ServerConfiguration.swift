@@ -5,49 +5,54 @@ import LiveQuery
 package import Replication
 import Store
 
-/// What a server serves, to whom, and within which limits.
+/// What a server serves, to whom, and within which limits: a value for each part of it.
 package struct ServerConfiguration: Sendable {
   /// The database file.
   package var database: String
+  /// Where it is reached.
+  package var listening = ListeningSettings()
+  /// Which pages there are, and which may connect.
+  package var pages = PageSettings()
+  /// What clients may ask and write.
+  package var access = AccessSettings()
+  /// Which tokens identify clients; nil: all clients are anonymous, and tokens are ignored.
+  package var authentication: JWTConfiguration?
+  /// Limits of clients, and of what the server uses for them.
+  package var limits = ServerLimits()
+  package var lists = ListSettings()
+  package var logs = LogSettings()
+  /// What goes on from the server before this one to the next.
+  package var state = StateSettings()
+  /// How the file is replicated; nil: it is not.
+  package var replication: ReplicationSettings?
+  package var ending = EndingSettings()
+  package var clocks = ServerClocks()
+
+  package init(database: String) { self.database = database }
+}
+
+/// Where a server is reached.
+package struct ListeningSettings: Sendable {
   package var host = "127.0.0.1"
   /// 0 takes a free port.
   package var port = 8080
   /// A socket that listens already, in the place of `host` and `port`.
-  package var listeningSocket: Int32?
+  package var socket: Int32?
   /// The TLS certificate and its key; nil for no TLS.
   package var certificate: CertificateFiles?
   /// Addresses and ranges of proxies that are believed who their clients are.
   package var trustedProxies: [String] = []
   /// Where metrics, health and readiness are served, and then nowhere else; nil: with everything else.
   package var metricsAddress: SocketAddress?
-  /// The directory of static files; nil for none.
-  package var publicDirectory: String?
-  /// Where the files of the JavaScript client are, that every server serves; nil: nowhere.
-  package var clientDirectory: String?
-  /// The header of that name with static files; empty for none.
-  package var contentSecurityPolicy =
-    "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-  /// Whether clients on this machine may write; `ownSQLOfEveryone` decides.
-  package var allowsWrites = false
-  /// Whether everyone who can reach the server may read and write every table.
-  package var allowsEveryoneToReadAndWrite = false
-  /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
-  package var allowsAdHocQueries: Bool?
-  /// What clients may ask by name.
-  package var queries = PublishedQueries()
-  /// What clients may write by name.
-  package var statements = PublishedStatements()
-  /// What the clients of each role may do; empty: what the other settings allow all clients.
-  package var roles: [String: Role] = [:]
-  /// Origins of other hosts whose pages may connect, such as "https://example.org".
-  package var allowedOrigins: Set<String> = []
-  /// Names under which the server is reached, in lower case and without ports; with a host other than loopback, none
-  /// means any.
-  package var allowedHosts: Set<String> = []
-  /// Microseconds of a clock that never goes back, for deadlines and limits of the sockets; nil for the system's.
-  package var socketClock: (@Sendable () -> Int64)?
-  /// Limits of clients, and of what the server uses for them.
-  package var limits = ServerLimits()
+
+  package init() {}
+
+  /// Whether only this machine can reach it.
+  package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }
+}
+
+/// How lists are followed and sent.
+package struct ListSettings: Sendable {
   /// How long a query without subscribers is still followed, and versions are held, so that a returning client is served
   /// at once.
   package var linger = Duration.seconds(60)
@@ -55,76 +60,77 @@ package struct ServerConfiguration: Sendable {
   package var refetchInterval = Duration.milliseconds(100)
   /// Whether lists are compared with fresh runs of their queries.
   package var selfCheck = SelfCheckMode.idle
-  /// How long a running transaction may continue when the server stops.
-  package var transactionGrace = Duration.seconds(5)
-  /// How long clients get to read what is queued for them when the server stops.
-  package var grace = Duration.seconds(2)
-
   /// Silence on a stream of events after which a comment is sent, give or take half a second.
   package var heartbeat = Duration.seconds(15)
+}
 
+/// What is written down.
+package struct LogSettings: Sendable {
   /// Where it is written who asked what; nil: nowhere.
-  package var accessLog: LogDestination?
+  package var access: LogDestination?
   /// Where it is written who wrote what; nil: nowhere.
-  package var auditLog: LogDestination?
+  package var audit: LogDestination?
   /// How long a transaction waits until the audit log has it.
   package var auditPatience = Duration.seconds(5)
+}
 
+/// How the states of the file are named, and what of them outlives the server.
+package struct StateSettings: Sendable {
   /// The name of the first epoch; nil for one that no other has.
   package var epoch: String?
   /// The number of the file's first state in it: where to continue after a restart during which no program wrote.
   package var firstCommit: Int64 = 0
   /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Not where `epoch` is set, nor for a
   /// replica, whose file has its own.
-  package var stateFolder: String?
+  package var folder: String?
   /// The time between two writes of it while the file changes.
-  package var stateInterval = Duration.seconds(60)
+  package var interval = Duration.seconds(60)
   /// Called with the new epoch when one has begun: on the thread that began it, before any client gets its `hello`.
   package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
   /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
   package var readsPosition = false
   /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
   package var sharesEpochs = false
+}
 
+/// How a server ends.
+package struct EndingSettings: Sendable {
+  /// How long a running transaction may continue when the server stops.
+  package var transactionGrace = Duration.seconds(5)
+  /// How long clients get to read what is queued for them when the server stops.
+  package var grace = Duration.seconds(2)
   /// Called with the reason when the server cannot continue and must be stopped. Any thread.
   package var mustEnd: (@Sendable (_ reason: String) -> Void)?
-  /// How the file is replicated; nil: it is not.
-  package var replication: ReplicationSettings?
+}
 
-  /// Which tokens identify clients; nil: all clients are anonymous, and tokens are ignored.
-  package var authentication: JWTConfiguration?
+/// By which a server tells the time.
+package struct ServerClocks: Sendable {
   /// The date, for tokens.
-  package var wallClock = WallClock.system
+  package var wall = WallClock.system
   /// For what the server waits for itself.
-  package var clock = MonotonicClock.system
-
-  package init(database: String) { self.database = database }
-
-  /// Whether only this machine can reach it.
-  package var isLoopback: Bool { SocketAddress(host: host, port: port).isLoopback }
+  package var monotonic = MonotonicClock.system
+  /// Microseconds of a clock that never goes back, for deadlines and limits of the sockets; nil for the system's.
+  package var sockets: (@Sendable () -> Int64)?
 }
 
 extension FollowerConfiguration {
   init(_ server: ServerConfiguration, _ keeper: StateKeeper?) {
     self.init(path: server.database)
     queryTimeout = server.limits.queryTimeout
-    linger = server.linger
-    historyAge = server.linger
-    refetchInterval = server.refetchInterval
+    linger = server.lists.linger
+    historyAge = server.lists.linger
+    refetchInterval = server.lists.refetchInterval
     captureBytes = server.limits.captureMemory
     changeBytes = server.limits.changeHistory
-    selfCheck = server.selfCheck
-    access = server.roles.access
-    queryLimits = server.roles.queryLimits
+    selfCheck = server.lists.selfCheck
+    access = server.access.roles.access
+    queryLimits = server.access.roles.queryLimits
     slowQuery = server.limits.slowQuery
     // A replica's file names its own states.
-    firstCommit = (server.readsPosition ? nil : keeper?.first) ?? server.firstCommit
+    firstCommit = (server.state.readsPosition ? nil : keeper?.first) ?? server.state.firstCommit
     self.keeper = keeper
-    readsPosition = server.readsPosition
-    sharesEpochs = server.sharesEpochs
-    for query in server.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }
+    readsPosition = server.state.readsPosition
+    sharesEpochs = server.state.sharesEpochs
+    for query in server.access.queries.list { queryNames[Fingerprint(of: query.sample)] = query.name }
   }
 }
-
-/// The version of Freshet.
-package let freshetVersion = "0.1.0"

@@ -15,18 +15,6 @@ struct OriginPolicy: Sendable {
   let hosts: Set<String>
   let isLoopback: Bool
 
-  init(allowed: Set<String>, hosts: Set<String>, isLoopback: Bool) {
-    self.allowed = allowed
-    self.hosts = hosts
-    self.isLoopback = isLoopback
-  }
-
-  /// That of the address of metrics.
-  init(metricsOf configuration: ServerConfiguration) {
-    self.init(
-      allowed: [], hosts: configuration.allowedHosts, isLoopback: configuration.metricsAddress?.isLoopback ?? true)
-  }
-
   func permits(_ request: HTTPRequest) -> Bool { refusal(of: request) == nil }
 
   /// Why a request is refused; nil: it is not.

@@ -35,9 +35,7 @@ package struct RoleLimits: Sendable, Equatable {
 struct IdentityLimits {
   private var roles: [String: ClientLimits]
 
-  init(_ configuration: ServerConfiguration) {
-    roles = configuration.roles.compactMapValues { role in role.limits.map { ClientLimits($0.bounds) } }
-  }
+  init(_ roles: [String: RoleLimits]) { self.roles = roles.mapValues { ClientLimits($0.bounds) } }
 
   /// An identity that was charged, and gets back what it was charged.
   struct Payer: Hashable, Sendable {

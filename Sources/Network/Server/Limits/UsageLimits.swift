@@ -18,12 +18,12 @@ final class UsageLimits: Sendable {
   private let clock: (@Sendable () -> Int64)?
   private let start = ContinuousClock.now
 
-  init(_ configuration: ServerConfiguration) {
-    usages = Mutex(
-      Usages(
-        addresses: ClientLimits(configuration.limits.clientBounds), identities: IdentityLimits(configuration)))
-    limited = LimitedAddresses(configuration.limits)
-    clock = configuration.socketClock
+  /// - Parameter roles: the limits of those that have some.
+  /// - Parameter clock: microseconds; nil for the system's.
+  init(_ limits: ServerLimits, roles: [String: RoleLimits], clock: (@Sendable () -> Int64)?) {
+    usages = Mutex(Usages(addresses: ClientLimits(limits.clientBounds), identities: IdentityLimits(roles)))
+    limited = LimitedAddresses(limits)
+    self.clock = clock
   }
 
   /// Microseconds of the clock by which clients are limited.

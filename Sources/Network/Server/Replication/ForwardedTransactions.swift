@@ -28,10 +28,10 @@ final class ForwardedTransactions: ClientTransactions {
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
 
-  init(_ broker: BrokerConnection, _ configuration: ServerConfiguration) {
+  init(_ broker: BrokerConnection, queryTimeout: Duration) {
     self.broker = broker
     subject = LogSubjects(broker.address).writer(.transact)
-    patience = Int64(Nanoseconds(configuration.limits.queryTimeout).count / 1_000_000) + 5_000
+    patience = Int64(Nanoseconds(queryTimeout).count / 1_000_000) + 5_000
   }
 
   func transact(

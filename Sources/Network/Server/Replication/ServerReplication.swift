@@ -3,7 +3,7 @@ import Controllers
 import Following
 import LiveQuery
 import Logging
-package import Replication
+import Replication
 import Store
 import Synchronization
 import Wire
@@ -12,26 +12,28 @@ import Wire
 ///
 /// Everything in it is constant after `init`, or guards itself.
 final class ServerReplication: Sendable {
-  private enum Part: Sendable {
+  enum Part: Sendable {
     case publisher(Publisher, WriterService)
     case replica(Replica, ReplicaService)
   }
 
-  private let part: Part
+  let part: Part
   private let longestLag: Int
   private let mustEnd: @Sendable (String) -> Void
 
   /// - Parameter replica: of a replica's server.
   /// - Returns: nil where nothing is replicated.
+  /// - Parameter mustEnd: called with the reason when the server cannot continue.
   init?(
-    _ configuration: ServerConfiguration, _ replica: Replica?, _ pool: ControllerPool,
-    _ transactions: (any ClientTransactions)?, _ kept: PublisherState?, logger: Logger
+    _ settings: ReplicationSettings?, _ replica: Replica?, _ pool: ControllerPool,
+    _ transactions: (any ClientTransactions)?, _ kept: PublisherState?, mustEnd: (@Sendable (String) -> Void)?,
+    logger: Logger
   ) throws {
-    guard let settings = configuration.replicationSettings else { return nil }
+    guard let settings else { return nil }
     longestLag = settings.longestLag
-    mustEnd = { reason in
+    self.mustEnd = { reason in
       logger.critical("\(reason)")
-      configuration.mustEnd?(reason)
+      mustEnd?(reason)
     }
     if let replica {
       part = .replica(replica, ReplicaService(replica))
@@ -80,34 +82,6 @@ final class ServerReplication: Sendable {
     }
     if lag <= Int64(longestLag) * 1_000 { return nil }
     return FreshetError(.overloaded, "the replica may be \(lag / 1_000) s behind: \(state.description)")
-  }
-
-  func write(to text: inout MetricsText) {
-    switch part {
-    case .publisher(let publisher, _):
-      let state = publisher.state
-      text.gauge("freshet_publisher_up", "Whether changes are put into the log: 1 or 0.", state.isPublishing ? 1 : 0)
-      text.counter("freshet_publisher_batches_total", "Batches put into the log.", state.batches)
-      text.counter("freshet_publisher_bytes_total", "Bytes of batches.", state.bytes)
-      text.counter("freshet_publisher_cuts_total", "Batches that were too large for the log.", state.cuts)
-      text.counter("freshet_publisher_snapshots_total", "Snapshots sent.", state.snapshots)
-    case .replica(let replica, _):
-      let state = replica.state
-      text.gauge(
-        "freshet_replica_lag_seconds", "For how long something may have been missing; -1: since the start.",
-        state.lag.map { Double($0) / 1_000 } ?? -1)
-      text.gauge(
-        "freshet_replica_lag_commits", "Commits known to be missing; -1: not known.", Int(state.missingCommits ?? -1))
-      text.counter("freshet_replica_batches_total", "Batches applied.", state.batches)
-      text.counter(
-        "freshet_replica_self_checks_total", "Parts of tables compared with the writer's file.", state.comparisons)
-      text.counter(
-        "freshet_replica_divergences_total", "Parts of tables that were not as in the writer's file.", state.divergences
-      )
-      text.counters(
-        "freshet_replica_snapshots_total", "Snapshots loaded, by why.", label: "reason",
-        state.loads.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
-    }
   }
 }
 
@@ -170,37 +144,5 @@ final class EpochFollowers: Sendable {
       state.part = part
       if let told = state.told { part?.beginEpoch(told) }
     }
-  }
-}
-
-extension ServerConfiguration {
-  /// What makes the file; nil where nothing does.
-  func replica(logger: Logger) throws -> Replica? {
-    guard let settings = replicationSettings, settings.role == .replica else { return nil }
-    return try Replica(database, settings, logger: logger)
-  }
-
-  fileprivate var replicationSettings: ReplicationSettings? {
-    var settings = replication
-    settings?.selfCheck = selfCheck
-    return settings
-  }
-
-  /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
-  /// - Returns: nil where clients write nothing.
-  func transactions(
-    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
-    _ users: FileUsers
-  ) throws(FreshetError) -> (any ClientTransactions)? {
-    guard needsWriter else { return nil }
-    if let broker { return ForwardedTransactions(broker, self) }
-    return try TransactionQueue(self, audit, kept, epochs, users)
-  }
-
-  /// Takes over how the file is replicated.
-  package mutating func set(_ replication: ReplicationSettings) {
-    self.replication = replication
-    sharesEpochs = true
-    readsPosition = replication.role == .replica
   }
 }

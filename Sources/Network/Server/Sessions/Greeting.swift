@@ -6,15 +6,15 @@ import Wire
 ///
 /// Any thread.
 final class Greeting: Sendable {
-  private let limits: [(name: String, value: Int)]
+  private let members: [(name: String, value: Int)]
   private let epochs: FileEpochs
 
-  init(_ configuration: ServerConfiguration, _ epochs: FileEpochs) {
+  init(_ limits: ServerLimits, _ epochs: FileEpochs) {
     self.epochs = epochs
-    limits = [
-      ("messageBytes", configuration.limits.messageLimit), ("subscriptions", configuration.limits.subscriptionLimit),
+    members = [
+      ("messageBytes", limits.messageLimit), ("subscriptions", limits.subscriptionLimit),
       // Says as well that `once` is understood.
-      ("transactionMemory", configuration.limits.transactionMemory),
+      ("transactionMemory", limits.transactionMemory),
     ]
   }
 
@@ -22,7 +22,7 @@ final class Greeting: Sendable {
   var hello: Frame {
     Frame(reserving: 256) {
       ServerMessage.writeHello(
-        to: &$0, server: "freshet/\(freshetVersion)", epoch: epochs.greeting, limits: limits)
+        to: &$0, server: "freshet/\(freshetVersion)", epoch: epochs.greeting, limits: members)
     }
   }
 }

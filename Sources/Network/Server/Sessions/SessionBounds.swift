@@ -11,10 +11,10 @@ struct SessionBounds: Sendable {
   /// For how long things took.
   let clock: MonotonicClock
 
-  init(_ configuration: ServerConfiguration) {
-    subscriptions = configuration.limits.subscriptionLimit
-    waitingRequests = configuration.limits.waitingRequests
-    wallClock = configuration.wallClock
-    clock = configuration.clock
+  init(_ limits: ServerLimits, wallClock: WallClock, clock: MonotonicClock) {
+    subscriptions = limits.subscriptionLimit
+    waitingRequests = limits.waitingRequests
+    self.wallClock = wallClock
+    self.clock = clock
   }
 }

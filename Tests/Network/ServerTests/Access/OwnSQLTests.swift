@@ -48,9 +48,8 @@ import Wire
   private func serve(_ yaml: String) throws -> LiveServer {
     let file = try ConfigurationFile(yaml: yaml, name: "x")
     return try LiveServer(Self.schema) {
-      let access = ServerConfiguration(database: $0.database, accessOf: file)
-      ($0.host, $0.roles, $0.statements) = (access.host, access.roles, access.statements)
-      ($0.allowsWrites, $0.allowsAdHocQueries) = (access.allowsWrites, access.allowsAdHocQueries)
+      let settings = ServerConfiguration(database: $0.database, accessOf: file)
+      ($0.listening.host, $0.access) = (settings.listening.host, settings.access)
     }
   }
 

@@ -41,8 +41,8 @@ import Wire
   private func serve(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws -> LiveServer {
     let queries = PublishedQueries(try ConfigurationFile(yaml: Self.yaml, name: "x").queries)
     return try LiveServer(Self.schema) {
-      $0.queries = queries
-      $0.allowsAdHocQueries = false
+      $0.access.queries = queries
+      $0.access.allowsAdHocQueries = false
       configure(&$0)
     }
   }

@@ -39,9 +39,9 @@ import Wire
     let tokens = try JWTConfiguration.shared()
     return try LiveServer(Self.schema) {
       $0.authentication = tokens
-      $0.queries = PublishedQueries(file.queries)
-      $0.statements = PublishedStatements(file.statements)
-      $0.roles = file.roles
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.access.statements = PublishedStatements(file.statements)
+      $0.access.roles = file.roles
     }
   }
 
@@ -158,8 +158,8 @@ import Wire
   @Test func `Open queries are there before anybody asks`() throws {
     let file = try ConfigurationFile(yaml: Self.yaml, name: "x")
     let live = try LiveServer(Self.schema) {
-      $0.queries = PublishedQueries(file.queries)
-      $0.linger = .zero
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.lists.linger = .zero
     }
     // Without roles and tokens nobody's claim is read: there is no other to keep it for.
     let snapshots = try live.http("GET", "/v1/queries/cups").text

@@ -47,8 +47,8 @@ import Wire
   private func serve(_ yaml: String = Self.yaml) throws -> LiveServer {
     let file = try ConfigurationFile(yaml: yaml, name: "x")
     return try LiveServer(Self.schema) {
-      $0.queries = PublishedQueries(file.queries)
-      $0.roles = file.roles
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.access.roles = file.roles
     }
   }
 
@@ -80,7 +80,7 @@ import Wire
     for rule in ["order_id = 1", "EXISTS (SELECT 1 FROM orders WHERE orders.id = order_id AND customer_id = 7)"] {
       let file = try ConfigurationFile(
         yaml: "roles: {anonymous: {tables: {item: {rows: \"\(rule)\"}}, queries: any}}", name: "x")
-      let live = try LiveServer(schema) { $0.roles = file.roles }
+      let live = try LiveServer(schema) { $0.access.roles = file.roles }
       #expect(try get(live, "/v1/snapshot?shape=arrays&from=item&where=\(filter)") == rows)
     }
   }

@@ -35,8 +35,8 @@ import Wire
   {
     let file = try ConfigurationFile(yaml: Self.yaml + "\n" + more, name: "x")
     return try LiveServer(Self.schema) {
-      $0.statements = PublishedStatements(file.statements)
-      $0.roles = file.roles
+      $0.access.statements = PublishedStatements(file.statements)
+      $0.access.roles = file.roles
       configure(&$0)
     }
   }
@@ -97,7 +97,7 @@ import Wire
   }
 
   @Test func `A client's own transaction answers the rows of each statement`() throws {
-    let live = try serve { $0.allowsWrites = true }
+    let live = try serve { $0.access.allowsWrites = true }
     #expect(
       try post(
         live,

@@ -21,8 +21,8 @@ import Wire
     let tokens = try configuration ?? .shared()
     return try LiveServer(Self.schema) {
       $0.authentication = tokens
-      $0.wallClock = date.clock
-      $0.clock = clock.clock
+      $0.clocks.wall = date.clock
+      $0.clocks.monotonic = clock.clock
     }
   }
 

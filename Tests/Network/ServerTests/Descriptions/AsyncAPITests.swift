@@ -99,7 +99,7 @@ import Wire
 
   @Test(arguments: ["arrays", "objects"])
   func `What the server says is as described`(shape: String) throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let document = try document(live)
     let schema = JSONSchema(root: document)
     let types = try names(document, "tell")

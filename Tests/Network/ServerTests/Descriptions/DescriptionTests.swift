@@ -80,7 +80,7 @@ import Wire
       CREATE VIRTUAL TABLE person_search USING fts5(name, content = "person", content_rowid = "id");
       CREATE VIRTUAL TABLE note USING FTS5(body);
       """
-    let live = try LiveServer(schema) { $0.allowsWrites = true }
+    let live = try LiveServer(schema) { $0.access.allowsWrites = true }
     let json = try JSONParser.parse(try live.http("GET", "/v1/schema").body)
     let tables = try json.list("tables")
     func member(_ table: String, _ name: String) -> String? {
@@ -129,7 +129,7 @@ import Wire
   }
 
   @Test func `Metrics count what there is and what was done`() throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let idle = try metrics(live)
     #expect(idle["freshet_sessions"] == 0 && idle["freshet_subscriptions"] == 0)
     #expect(idle["process_start_time_seconds"]! > 1.7e9)

@@ -26,8 +26,8 @@ import Wire
   private func serve() throws -> LiveServer {
     let queries = PublishedQueries(try ConfigurationFile(yaml: Self.yaml, name: "x").queries)
     return try LiveServer(Self.schema) {
-      $0.queries = queries
-      $0.allowsWrites = true
+      $0.access.queries = queries
+      $0.access.allowsWrites = true
     }
   }
 

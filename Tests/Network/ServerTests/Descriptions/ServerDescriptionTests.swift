@@ -37,10 +37,10 @@ import Wire
   @Test func `Where there are roles, or only published queries, it is refused`() throws {
     let roles = try ConfigurationFile(yaml: "roles: { anonymous: { tables: { well: }, queries: any } }", name: "x")
       .roles
-    let restricted = try LiveServer(Self.schema) { $0.roles = roles }
+    let restricted = try LiveServer(Self.schema) { $0.access.roles = roles }
     #expect(try restricted.http("GET", "/v1/server").status == 403)
     restricted.stop()
-    let published = try LiveServer(Self.schema) { $0.allowsAdHocQueries = false }
+    let published = try LiveServer(Self.schema) { $0.access.allowsAdHocQueries = false }
     #expect(try published.http("GET", "/v1/server").status == 403)
     published.stop()
   }

@@ -88,7 +88,7 @@ import Wire
   }
 
   @Test func `Transactions that wait for the writer are counted`() throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     #expect(try live.http("GET", "/readyz").text == #"{"status":"ready","writable":true}"#)
     try live.writer.run("BEGIN IMMEDIATE")
     let client = try live.connect()
@@ -152,7 +152,7 @@ import Wire
       """
     let file = try ConfigurationFile(yaml: yaml, name: "x")
     let live = try LiveServer(Self.schema) {
-      $0.roles = file.roles
+      $0.access.roles = file.roles
       $0.authentication = try? .shared()
     }
     func counts() throws -> [String] {

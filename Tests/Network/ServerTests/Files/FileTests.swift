@@ -43,7 +43,7 @@ import Wire
   }
 
   @Test func `A storm of commits is refetched at intervals, and the last one always`() throws {
-    let live = try LiveServer(Self.schema) { $0.refetchInterval = .milliseconds(200) }
+    let live = try LiveServer(Self.schema) { $0.lists.refetchInterval = .milliseconds(200) }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t","where":"id IN (SELECT id FROM t UNION SELECT 0)"}"#)
     let start = Date()

@@ -93,7 +93,7 @@ import Wire
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x');"
     ) {
       $0.limits.followers = 3
-      $0.allowsWrites = true
+      $0.access.allowsWrites = true
     }
     // Nothing else of this process is to have this database open.
     try live.queue.close()

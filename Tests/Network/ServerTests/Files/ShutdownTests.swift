@@ -9,7 +9,7 @@ import Testing
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
 
   @Test func `A server stops in order: what is asked is done, everybody is told, nobody comes in`() throws {
-    let live = try LiveServer(Self.schema) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     let http = try RawSocket(port: live.server.port)
@@ -54,8 +54,8 @@ import Testing
       let server = try FreshetServer(
         {
           var configuration = ServerConfiguration(database: live.path)
-          configuration.port = 0
-          configuration.grace = .milliseconds(50)
+          configuration.listening.port = 0
+          configuration.ending.grace = .milliseconds(50)
           return configuration
         }(), logger: live.logger)
       let client = try LiveClient(port: server.port)

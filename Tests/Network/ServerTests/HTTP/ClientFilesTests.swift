@@ -11,7 +11,7 @@ import Testing
 
   private func serve(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws -> LiveServer {
     try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY)") {
-      $0.clientDirectory = Self.bundled
+      $0.pages.clientDirectory = Self.bundled
       configure(&$0)
     }
   }
@@ -21,7 +21,7 @@ import Testing
     let folder = try TemporaryFolder()
     // One that is in the way where the bundled page has it.
     try "other".write(toFile: folder.path("freshet.min.js"), atomically: true, encoding: .utf8)
-    let live = try serve { $0.publicDirectory = (folder.path("x") as NSString).deletingLastPathComponent }
+    let live = try serve { $0.pages.directory = (folder.path("x") as NSString).deletingLastPathComponent }
     let expected = try String(contentsOfFile: "\(Self.bundled)/\(name)", encoding: .utf8)
     let response = try live.http("GET", "/v1/client/\(name)")
     #expect(response.status == 200 && response.text == expected)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func `Pages of allowed origins may load it, others not`() throws {
-    let live = try serve { $0.allowedOrigins = ["https://good.example"] }
+    let live = try serve { $0.pages.allowedOrigins = ["https://good.example"] }
     let path = "/v1/client/freshet.min.js"
     let good = try live.http("GET", path, headers: ["Origin: https://good.example"])
     #expect(good.status == 200 && good.headers["access-control-allow-origin"] == "https://good.example")

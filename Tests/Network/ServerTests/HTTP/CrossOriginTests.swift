@@ -9,8 +9,8 @@ import Testing
 
   private func serve() throws -> LiveServer {
     try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a);") {
-      $0.allowedOrigins = [Self.good]
-      $0.allowsWrites = true
+      $0.pages.allowedOrigins = [Self.good]
+      $0.access.allowsWrites = true
     }
   }
 

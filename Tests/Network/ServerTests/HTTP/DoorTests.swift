@@ -13,8 +13,8 @@ import Wire
 
   private func serve(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws -> LiveServer {
     try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a);") {
-      $0.allowsWrites = true
-      $0.allowedOrigins = [Self.good]
+      $0.access.allowsWrites = true
+      $0.pages.allowedOrigins = [Self.good]
       configure(&$0)
     }
   }
@@ -71,7 +71,7 @@ import Wire
   @Test func `A link from another site opens the page`() throws {
     let folder = try TemporaryFolder()
     try "<html>".write(toFile: folder.path("index.html"), atomically: true, encoding: .utf8)
-    let live = try serve { $0.publicDirectory = (folder.path("index.html") as NSString).deletingLastPathComponent }
+    let live = try serve { $0.pages.directory = (folder.path("index.html") as NSString).deletingLastPathComponent }
     let navigation = ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"]
     #expect(try live.http("GET", "/", headers: navigation).text == "<html>")
     #expect(try live.http("GET", "/v1/snapshot?from=t", headers: navigation).status == 200)
@@ -84,7 +84,7 @@ import Wire
 
   private func limited(_ configure: @escaping (inout ServerConfiguration) -> Void) throws -> LiveServer {
     try serve {
-      $0.socketClock = { self.time.load(ordering: .relaxed) }
+      $0.clocks.sockets = { self.time.load(ordering: .relaxed) }
       configure(&$0)
     }
   }
@@ -177,10 +177,10 @@ import Wire
     let live = try serve()
     #expect(try live.http("GET", "/").headers[header]?.hasPrefix("default-src 'self'; connect-src") == true)
     live.stop()
-    let other = try serve { $0.contentSecurityPolicy = "default-src *" }
+    let other = try serve { $0.pages.contentSecurityPolicy = "default-src *" }
     #expect(try other.http("GET", "/").headers[header] == "default-src *")
     other.stop()
-    let none = try serve { $0.contentSecurityPolicy = "" }
+    let none = try serve { $0.pages.contentSecurityPolicy = "" }
     let response = try none.http("GET", "/")
     #expect(response.headers[header] == nil && response.headers["x-content-type-options"] == "nosniff")
     none.stop()
@@ -188,7 +188,7 @@ import Wire
 
   @Test func `Metrics have an address of their own, where nothing is limited, and are then nowhere else`() throws {
     let live = try serve {
-      $0.metricsAddress = SocketAddress(host: "127.0.0.1", port: 0)
+      $0.listening.metricsAddress = SocketAddress(host: "127.0.0.1", port: 0)
       $0.limits.requestsPerAddress = 1
       $0.limits.connectionsPerAddress = 1
     }

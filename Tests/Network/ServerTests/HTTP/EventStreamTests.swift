@@ -145,7 +145,7 @@ import Wire
   }
 
   @Test func `Silence is filled with comments`() throws {
-    let live = try LiveServer(Self.schema) { $0.heartbeat = .milliseconds(100) }
+    let live = try LiveServer(Self.schema) { $0.lists.heartbeat = .milliseconds(100) }
     let client = try open(live, "from=t")
     try client.load()
     #expect(try client.socket.readChunk() == Array(":\n\n".utf8))

@@ -147,7 +147,7 @@ import Wire
 
   // MARK: - Transactions
 
-  private func writing() throws -> LiveServer { try LiveServer(Self.schema) { $0.allowsWrites = true } }
+  private func writing() throws -> LiveServer { try LiveServer(Self.schema) { $0.access.allowsWrites = true } }
 
   private func contents(_ live: LiveServer) throws -> String {
     let json = try JSONParser.parse(try live.http("GET", "/v1/snapshot?from=t&shape=arrays").body)
@@ -204,7 +204,7 @@ import Wire
 
   @Test func `A statement that does not end is given up`() throws {
     let live = try LiveServer(Self.schema) {
-      $0.allowsWrites = true
+      $0.access.allowsWrites = true
       $0.limits.queryTimeout = .milliseconds(50)
     }
     let sql =
@@ -247,7 +247,7 @@ import Wire
       ("evil.example", "http://evil.example", false), ("evil.example", "https://good.example", false),
     ] as [(String, String?, Bool)])
   func `Pages of foreign origins are kept out`(host: String, origin: String?, passes: Bool) throws {
-    let live = try LiveServer(Self.schema) { $0.allowedOrigins = ["https://good.example"] }
+    let live = try LiveServer(Self.schema) { $0.pages.allowedOrigins = ["https://good.example"] }
     let headers = ["Host: \(host)"] + (origin.map { ["Origin: \($0)"] } ?? [])
     func status(_ path: String, _ more: [String]) throws -> RawResponse {
       let socket = try RawSocket(port: live.server.port)
@@ -265,8 +265,8 @@ import Wire
   @Test(arguments: [("app.example", 200), ("127.0.0.1", 200), ("localhost:8080", 200), ("evil.example", 403)])
   func `A server with a name answers to that and to loopback's`(host: String, status: Int) throws {
     let live = try LiveServer(Self.schema) {
-      $0.host = "0.0.0.0"
-      $0.allowedHosts = ["app.example"]
+      $0.listening.host = "0.0.0.0"
+      $0.pages.allowedHosts = ["app.example"]
     }
     for path in ["/healthz", "/v1/queries"] {
       let socket = try RawSocket(port: live.server.port)
@@ -290,7 +290,7 @@ import Wire
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     try Data("<p>".utf8).write(to: folder.appending(path: "index.html"))
-    let live = try LiveServer(Self.schema) { $0.publicDirectory = folder.path }
+    let live = try LiveServer(Self.schema) { $0.pages.directory = folder.path }
     let response = try live.http("GET", "/")
     #expect(response.status == 200 && response.text == "<p>")
     #expect(response.headers["content-type"]?.hasPrefix("text/html") == true)

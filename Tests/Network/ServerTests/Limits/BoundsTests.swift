@@ -19,7 +19,7 @@ import Testing
 
   private func serve(_ timeout: Duration = .seconds(1)) throws -> LiveServer {
     try LiveServer(Self.schema) { configuration in
-      configuration.allowsWrites = true
+      configuration.access.allowsWrites = true
       configuration.limits.queryTimeout = timeout
     }
   }
@@ -138,9 +138,9 @@ import Testing
 
   @Test func `A server that is stopped does not wait for a transaction without end`() throws {
     let live = try LiveServer(Self.schema) { configuration in
-      configuration.allowsWrites = true
+      configuration.access.allowsWrites = true
       configuration.limits.queryTimeout = .seconds(600)
-      configuration.transactionGrace = .milliseconds(100)
+      configuration.ending.transactionGrace = .milliseconds(100)
     }
     let endless = Attack.all.first { $0.testDescription == "a recursion" }!.expression
     let statement: [String: Any] = ["statements": [["sql": "UPDATE t SET b = \(endless)"]]]

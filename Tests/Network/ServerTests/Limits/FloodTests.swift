@@ -10,7 +10,7 @@ import Wire
 @Suite struct FloodTests {
   @Test func `While enough requests wait for their answers no more are read, and none is lost`() throws {
     let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a);") {
-      $0.allowsWrites = true
+      $0.access.allowsWrites = true
       $0.limits.waitingRequests = 4
     }
     let client = try live.connect().socket

@@ -28,9 +28,9 @@ import Wire
   ) throws -> LiveServer {
     let file = try ConfigurationFile(yaml: Self.yaml, name: "x")
     return try LiveServer(Self.schema) {
-      $0.queries = PublishedQueries(file.queries)
-      $0.statements = PublishedStatements(file.statements)
-      $0.accessLog = folder.log(log)
+      $0.access.queries = PublishedQueries(file.queries)
+      $0.access.statements = PublishedStatements(file.statements)
+      $0.logs.access = folder.log(log)
       try? configure(&$0)
     }
   }
@@ -40,7 +40,7 @@ import Wire
   @Test func `A request is one line, whoever answers it`() throws {
     try FileManager.default.createDirectory(atPath: folder.file("public"), withIntermediateDirectories: true)
     try "hello".write(toFile: folder.file("public/page.html"), atomically: true, encoding: .utf8)
-    let live = try serve { $0.publicDirectory = folder.file("public") }
+    let live = try serve { $0.pages.directory = folder.file("public") }
     let before = Date()
     let answers = [
       try live.http("GET", "/v1/snapshot?from=t&where=a%3D:a&param.a=VALUE"),
@@ -243,7 +243,7 @@ import Wire
   // MARK: - Disks
 
   @Test func `A disk that is full drops lines, counts them, and nobody notices`() throws {
-    let live = try serve { $0.accessLog = .file("/dev/full") }
+    let live = try serve { $0.logs.access = .file("/dev/full") }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     func dropped() throws -> Double? {
@@ -294,6 +294,6 @@ import Wire
   }
 
   @Test func `A log that cannot be opened keeps the server from starting`() throws {
-    #expect(throws: ServerError.self) { try serve { $0.accessLog = .file(folder.file("no/such/folder/log")) } }
+    #expect(throws: ServerError.self) { try serve { $0.logs.access = .file(folder.file("no/such/folder/log")) } }
   }
 }

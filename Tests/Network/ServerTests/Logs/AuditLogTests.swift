@@ -30,12 +30,12 @@ import Wire
   {
     let file = try ConfigurationFile(yaml: Self.yaml, name: "x")
     return try LiveServer(Self.schema) {
-      $0.statements = PublishedStatements(file.statements)
-      $0.auditLog = log
-      $0.auditPatience = patience
-      $0.allowsWrites = true
+      $0.access.statements = PublishedStatements(file.statements)
+      $0.logs.audit = log
+      $0.logs.auditPatience = patience
+      $0.access.allowsWrites = true
       if hasRoles {
-        $0.roles = file.roles
+        $0.access.roles = file.roles
         $0.authentication = try? .shared()
       }
     }

@@ -11,7 +11,7 @@ import Wire
   /// The journal mode, and over which way clients write.
   @Test(arguments: [true, false], [true, false])
   func `A subscription that has reached the commit of a transaction shows it`(isWAL: Bool, overHTTP: Bool) throws {
-    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.allowsWrites = true }
+    let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.access.allowsWrites = true }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     var last: Int64 = 0

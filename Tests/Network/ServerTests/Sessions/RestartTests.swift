@@ -58,12 +58,12 @@ import Wire
 
     func start(followers: Int = 2) throws {
       var configuration = ServerConfiguration(database: path)
-      configuration.port = 0
-      configuration.grace = .milliseconds(50)
-      configuration.selfCheck = .off
+      configuration.listening.port = 0
+      configuration.ending.grace = .milliseconds(50)
+      configuration.lists.selfCheck = .off
       configuration.limits.followers = followers
-      configuration.stateFolder = states
-      configuration.stateInterval = .milliseconds(20)
+      configuration.state.folder = states
+      configuration.state.interval = .milliseconds(20)
       var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
       logger.logLevel = .critical
       server = try FreshetServer(configuration, logger: logger)
@@ -218,8 +218,8 @@ import Wire
     let other = try Place(Self.schema)
     _ = other
     var configuration = ServerConfiguration(database: place.path)
-    configuration.port = 0
-    configuration.stateFolder = place.states
+    configuration.listening.port = 0
+    configuration.state.folder = place.states
     let second = try FreshetServer(configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     defer { second.stop() }
     let client = try LiveClient(port: second.port)

@@ -118,7 +118,7 @@ import Wire
   }
 
   @Test func `Sessions with one query share its versions; a controller is let go when nobody is left`() throws {
-    let live = try LiveServer(Self.schema) { $0.linger = .milliseconds(0) }
+    let live = try LiveServer(Self.schema) { $0.lists.linger = .milliseconds(0) }
     let first = try live.connect()
     let second = try live.connect()
     try first.subscribe("a", #"{"from":"t"}"#)

@@ -17,7 +17,7 @@ import Wire
 
   private func serve(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws -> LiveServer {
     try LiveServer(Self.schema) {
-      $0.allowsWrites = true
+      $0.access.allowsWrites = true
       configure(&$0)
     }
   }
@@ -43,7 +43,7 @@ import Wire
 
   @Test func `A repeat is answered with the outcome of the first, through either door`() throws {
     let folder = try LogFolder()
-    let live = try serve { $0.auditLog = folder.log("log") }
+    let live = try serve { $0.logs.audit = folder.log("log") }
     let client = try live.connect()
     try client.send(message(insert, once: "x", id: "first"))
     let first = try client.receive("committed")
@@ -67,7 +67,7 @@ import Wire
 
   @Test func `A refusal is repeated, and written down once`() throws {
     let folder = try LogFolder()
-    let live = try serve { $0.auditLog = folder.log("log") }
+    let live = try serve { $0.logs.audit = folder.log("log") }
     try live.writer.run("INSERT INTO t VALUES (1, 'x')")
     let bad = "INSERT INTO t(a) VALUES ('x')"
     let first = try post(live, body(bad, once: "x"))
@@ -104,7 +104,7 @@ import Wire
   @Test func `Two subjects have names of their own`() async throws {
     let file = try ConfigurationFile(yaml: Self.yaml, name: "x")
     let live = try serve {
-      $0.roles = file.roles
+      $0.access.roles = file.roles
       $0.authentication = try? .shared()
     }
     let maker = TokenMaker.shared()

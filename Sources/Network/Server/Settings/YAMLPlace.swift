@@ -70,7 +70,7 @@ struct YAMLPlace {
 
   var isNull: Bool { (try? scalar())?.isNull ?? false }
 
-  private func scalar() throws(ServerError) -> Node.Scalar {
+  func scalar() throws(ServerError) -> Node.Scalar {
     guard case .scalar(let scalar) = node else { throw error("must be a single value") }
     return scalar
   }
@@ -146,22 +146,13 @@ struct YAMLPlace {
     guard let value = JSONValue(node) else { throw error("holds something that JSON has no word for") }
     return value
   }
-
-  /// A value of a parameter's type.
-  func value(of type: ParameterType) throws(ServerError) -> SQLValue {
-    let scalar = try scalar()
-    if scalar.isNull { return .null }
-    if type == .any, !scalar.isPlain { return .text(scalar.string) }
-    guard let value = type.value(text: scalar.string) else { throw error("must be of the type \(type.rawValue)") }
-    return value
-  }
 }
 
 extension Node.Scalar {
   /// Neither quoted nor a block.
-  fileprivate var isPlain: Bool { style == .plain || style == .any }
+  var isPlain: Bool { style == .plain || style == .any }
 
-  fileprivate var isNull: Bool { isPlain && ["", "~", "null", "Null", "NULL"].contains(string) }
+  var isNull: Bool { isPlain && ["", "~", "null", "Null", "NULL"].contains(string) }
 }
 
 extension JSONValue {

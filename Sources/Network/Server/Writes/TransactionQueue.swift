@@ -22,7 +22,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   private let worker = Worker()
   private let mailbox: Mailbox<Command>
-  private let configuration: ServerConfiguration
+  private let settings: WriterSettings
   /// Nil: there is none.
   private let audit: AuditLog?
   private let holder: FileHolder<Writer, FreshetError>
@@ -52,17 +52,17 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   ///   - epochs: whose outcomes they are.
   ///   - users: all that have the file open.
   init(
-    _ configuration: ServerConfiguration, _ audit: AuditLog?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
+    _ settings: WriterSettings, _ audit: AuditLog?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
     _ users: FileUsers
   ) throws(FreshetError) {
-    self.configuration = configuration
+    self.settings = settings
     self.audit = audit
     mailbox = Mailbox(worker.wake)
     repeatable = RepeatableTransactions(
-      limit: configuration.limits.transactionMemory, clock: configuration.clock, kept: kept?.keeper.promises ?? [],
+      limit: settings.memory, clock: settings.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
-    holder = FileHolder(path: configuration.database, users: users, thread: worker.wake) { () throws(FreshetError) in
-      try Writer(path: configuration.database, timeout: configuration.limits.queryTimeout)
+    holder = FileHolder(path: settings.database, users: users, thread: worker.wake) { () throws(FreshetError) in
+      try Writer(path: settings.database, timeout: settings.timeout)
     }
     if holder.finding != .missing { _ = try currentWriter() }
     worker.start { [unowned self] in work() }
@@ -191,14 +191,14 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   ) throws(FreshetError) -> (results: [StatementResult], audited: AuditLog.Begun?) {
     guard let audit else { return (try begin().transact(transaction), nil) }
     let begun = try audit.begin(write)
-    let start = configuration.clock.now
+    let start = settings.clock.now
     do throws(FreshetError) {
       let results = try begin().transact(transaction)
       let changes = results.reduce(0) { $0 + $1.changes }
-      audit.committed(begun, changes: changes, configuration.clock.now - start)
+      audit.committed(begun, changes: changes, settings.clock.now - start)
       return (results, begun)
     } catch {
-      audit.failed(begun, error.code, configuration.clock.now - start)
+      audit.failed(begun, error.code, settings.clock.now - start)
       throw error
     }
   }
@@ -220,9 +220,9 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
 
   /// Whether the system would let the file be written to, and its folder, where the -wal is. Any thread; asks the disk.
   var isWritable: Bool {
-    let folder = configuration.database.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let folder = settings.database.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = folder.isEmpty ? "." : folder.joined(separator: "/") + "/"
-    return access(configuration.database, W_OK) == 0 && access(path, W_OK) == 0
+    return access(settings.database, W_OK) == 0 && access(path, W_OK) == 0
   }
 
   private static let stopping = FreshetError(.shuttingDown, "the server is stopping: nothing was written")
@@ -243,13 +243,13 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
     isClosed.withLock { $0 = true }
     let done = DispatchSemaphore(value: 0)
     mailbox.post(.signal(done))
-    var wait = configuration.transactionGrace
+    var wait = settings.grace
     while done.wait(timeout: .now() + wait) == .timedOut {
       interruption.withLock { $0?.interrupt() }
       // The next one must be interrupted by itself.
       wait = .milliseconds(50)
     }
-    _ = open.wait(timeout: .now() + max(grace, configuration.transactionGrace))
+    _ = open.wait(timeout: .now() + max(grace, settings.grace))
     worker.stop()
   }
 }

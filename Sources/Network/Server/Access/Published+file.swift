@@ -1,5 +1,6 @@
 import LiveQuery
 import Wire
+import Yams
 
 // What a configuration file publishes.
 extension PublishedQuery {
@@ -117,5 +118,16 @@ extension YAMLPlace {
         return character.isASCII && (character.isLetter || character.isNumber || "_-.".contains(character))
       }
     if !isGood { throw error("must be named with 1 to 64 letters, digits, _, - and .") }
+  }
+}
+
+extension YAMLPlace {
+  /// A value of a parameter's type.
+  func value(of type: ParameterType) throws(ServerError) -> SQLValue {
+    let scalar = try self.scalar()
+    if scalar.isNull { return .null }
+    if type == .any, !scalar.isPlain { return .text(scalar.string) }
+    guard let value = type.value(text: scalar.string) else { throw error("must be of the type \(type.rawValue)") }
+    return value
   }
 }

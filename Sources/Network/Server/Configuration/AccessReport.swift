@@ -10,17 +10,17 @@ package struct AccessReport: Sendable {
   /// - Parameter isWritable: whether the system lets the server write the file; nil: it is not there, or written elsewhere.
   package init(_ configuration: ServerConfiguration, isWritable: Bool? = nil) {
     sentence =
-      configuration.roles.isEmpty
+      configuration.access.roles.isEmpty
       ? Self.sentence(ofEveryone: configuration) : Self.sentence(ofRoles: configuration)
     var warnings: [String] = []
-    if configuration.authentication != nil, configuration.certificate == nil, !configuration.isLoopback {
+    if configuration.authentication != nil, configuration.listening.certificate == nil, !configuration.listening.isLoopback {
       warnings.append(
         """
         tokens come over plain HTTP, and anyone on their way can read and use them: give --tls-cert and --tls-key, or listen on \
         127.0.0.1 behind a proxy that has TLS
         """)
     }
-    if isWritable == false, configuration.needsWriter {
+    if isWritable == false, configuration.access.needWriter(isLoopback: configuration.listening.isLoopback) {
       warnings.append(
         "clients may write, but the system does not let this server write \(configuration.database) and its folder")
     }
@@ -31,20 +31,20 @@ package struct AccessReport: Sendable {
     let own = configuration.ownSQLOfEveryone
     let reading =
       own.contains(.reading)
-      ? "every table" : listing(configuration.queries.list.map(\.name), "the published queries")
+      ? "every table" : listing(configuration.access.queries.list.map(\.name), "the published queries")
     let writing =
       own.contains(.writing)
-      ? "every table" : listing(configuration.statements.list.map(\.name), "the published statements")
+      ? "every table" : listing(configuration.access.statements.list.map(\.name), "the published statements")
     return "\(audience(configuration)) may read \(reading), and write \(writing)"
   }
 
   private static func audience(_ configuration: ServerConfiguration) -> String {
-    guard configuration.isLoopback else { return "everyone who can reach \(configuration.host)" }
-    return "everyone on this machine" + (configuration.trustedProxies.isEmpty ? "" : ", and behind its proxies,")
+    guard configuration.listening.isLoopback else { return "everyone who can reach \(configuration.listening.host)" }
+    return "everyone on this machine" + (configuration.listening.trustedProxies.isEmpty ? "" : ", and behind its proxies,")
   }
 
   private static func sentence(ofRoles configuration: ServerConfiguration) -> String {
-    var parts = configuration.roles.sorted { $0.key < $1.key }.map { name, role in
+    var parts = configuration.access.roles.sorted { $0.key < $1.key }.map { name, role in
       let tables = role.allowsOwnQueries ? role.tables.tables.keys.sorted() : []
       var reading = listing(tables, nil)
       if !role.queries.isEmpty || tables.isEmpty {
@@ -55,7 +55,7 @@ package struct AccessReport: Sendable {
         role.allowsOwnStatements ? "every table" : listing(role.statements.sorted(), "the published statements")
       return "\(name) may read \(reading), and write \(writing)"
     }
-    if configuration.roles[Identity.anonymousRole] == nil { parts.append("all others may read and write nothing") }
+    if configuration.access.roles[Identity.anonymousRole] == nil { parts.append("all others may read and write nothing") }
     return parts.joined(separator: "; ")
   }
 
@@ -63,5 +63,28 @@ package struct AccessReport: Sendable {
     if names.isEmpty { return "nothing" }
     let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
     return kind.map { "\($0) \(shown)" } ?? shown
+  }
+}
+
+extension ServerConfiguration {
+  /// What clients without roles may send.
+  package var ownSQLOfEveryone: OwnSQL { access.ownSQLOfEveryone(isLoopback: listening.isLoopback) }
+
+  /// Why a server does not start with these settings, as one sentence; nil: they say who may do what.
+  package var accessMistake: String? {
+    let switches = "--allow-everyone-to-read-and-write (allowEveryoneToReadAndWrite)"
+    if access.allowsEveryoneToReadAndWrite, !access.roles.isEmpty {
+      return "with roles, clients may do what their role says: leave out \(switches)"
+    }
+    if access.allowsEveryoneToReadAndWrite, access.allowsAdHocQueries == false {
+      return "allowQueries: false and \(switches) contradict each other"
+    }
+    if access.allowsWrites, access.roles.isEmpty, !listening.isLoopback, !access.allowsEveryoneToReadAndWrite {
+      return """
+        with --allow-writes (allowWrites), everyone who can reach \(listening.host) could read and write every table: say who may with \
+        roles, publish statements instead, listen on 127.0.0.1, or say \(switches)
+        """
+    }
+    return nil
   }
 }

@@ -1,0 +1,38 @@
+/// What clients may ask and write.
+package struct AccessSettings: Sendable {
+  /// Whether clients on this machine may write; `ownSQLOfEveryone` decides.
+  package var allowsWrites = false
+  /// Whether everyone who can reach the server may read and write every table.
+  package var allowsEveryoneToReadAndWrite = false
+  /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
+  package var allowsAdHocQueries: Bool?
+  /// What clients may ask by name.
+  package var queries = PublishedQueries()
+  /// What clients may write by name.
+  package var statements = PublishedStatements()
+  /// What the clients of each role may do; empty: what the other settings allow all clients.
+  package var roles: [String: Role] = [:]
+
+  package init() {}
+
+  /// What clients without roles may send. With roles, the roles alone decide.
+  ///
+  /// Reading is for this machine unless the operator says otherwise. Where other machines can reach the server, writing needs
+  /// `allowsEveryoneToReadAndWrite`: `ServerConfiguration.accessMistake` keeps a server from starting with `allowsWrites` alone.
+  ///
+  /// - Parameter isLoopback: whether only this machine can reach the server.
+  package func ownSQLOfEveryone(isLoopback: Bool) -> OwnSQL {
+    guard roles.isEmpty else { return [] }
+    if allowsEveryoneToReadAndWrite { return [.reading, .writing] }
+    var allowed: OwnSQL = []
+    if allowsAdHocQueries ?? isLoopback { allowed.insert(.reading) }
+    if allowsWrites, isLoopback { allowed.insert(.writing) }
+    return allowed
+  }
+
+  /// Whether a client may write.
+  func needWriter(isLoopback: Bool) -> Bool {
+    !statements.list.isEmpty || ownSQLOfEveryone(isLoopback: isLoopback).contains(.writing)
+      || roles.values.contains { $0.ownSQL.contains(.writing) }
+  }
+}

@@ -1,0 +1,2 @@
+/// The version of Freshet.
+package let freshetVersion = "0.1.0"
