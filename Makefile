@@ -31,7 +31,7 @@ MINUTES ?= 10
 FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -138,6 +138,10 @@ readme: $(BUILT) ## run the commands that README.md shows
 replicas: $(BUILT) ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
 	@scripts/packages.sh replicas
 	@scripts/python.sh scripts/replicas.py --freshet $(BINARY) --seconds $(SECONDS)
+
+proxies: $(BUILT) ## serve a list behind Caddy, nginx and HAProxy as docs/operations.md has them, and try to smuggle requests through
+	@scripts/packages.sh proxies
+	@python3 scripts/proxies.py --freshet $(BINARY)
 
 model: ## check the models of the log (docs/replication.pml) and of checkpoints (docs/wal-reset.pml) with spin
 	@scripts/packages.sh model

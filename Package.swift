@@ -283,7 +283,7 @@ let package = Package(
     .testTarget(
       name: "ListTests",
       dependencies: [
-        "CFaultyFiles", "Controllers", "Demo", "Following", "Freshet", "FreshetClient", "Lists", "LiveQuery",
+        "CFaultyFiles", "Controllers", "Demo", "Following", "Freshet", "FreshetClient", "Gateway", "Lists", "LiveQuery",
         "Requests",
         "Server", "ServerSupport", "CSQLite", "Store", "TestSupport", "Wire", grdb, logging,
       ],

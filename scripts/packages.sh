@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|model|fuzz|test
+# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|model|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -40,6 +40,14 @@ look_for_build() {
   need zlib1g-dev pkg-config --exists zlib
   need libnats-dev pkg-config --exists libnats
   need sqlite3 command -v sqlite3
+}
+
+look_for_proxies() {
+  need nginx test -x /usr/sbin/nginx
+  need caddy command -v caddy
+  need haproxy test -x /usr/sbin/haproxy
+  need curl command -v curl
+  need openssl command -v openssl
 }
 
 # For trying what is installed: scripts/test-dist.sh.
@@ -136,6 +144,7 @@ look_for_test() {
   look_for_readme
   look_for_instructions
   look_for_replicas
+  look_for_proxies
   look_for_model
   # Holds up a server that is to be ended by force.
   need strace command -v strace
@@ -181,7 +190,7 @@ install_django() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then

@@ -86,10 +86,10 @@ static void fire_watch(gateway *gateway) {
 static bool is_finished(gateway *gateway) {
   if (!gateway->stopping) return false;
   bool is_idle = !gateway->channels.all.live && !gateway->exchanges.unfinished.count && !exchanges_wait(gateway);
-  if (is_idle || lws_now_usecs() < gateway->life.stop_at) return is_idle;
+  if (is_idle || lws_now_usecs() < gateway->ending.at) return is_idle;
   /* Whoever waits for an answer still gets one. */
   if (!exchanges_refuse_waiting(gateway)) return true;
-  gateway->life.stop_at = lws_now_usecs() + LAST_WORDS_US;
+  gateway->ending.at = lws_now_usecs() + LAST_WORDS_US;
   return false;
 }
 
@@ -102,7 +102,7 @@ static void set_state(gateway *gateway, int state) {
 
 static void destroy_context(gateway *gateway) {
   timer_cancel(&gateway->life.watch);
-  timer_cancel(&gateway->life.last_call);
+  timer_cancel(&gateway->ending.timer);
   timer_cancel(&gateway->flow.timer);
   timer_cancel(&gateway->exchanges.pump);
   pthread_mutex_lock(&context_lock);
@@ -137,7 +137,7 @@ static void *serve(void *argument) {
       exchanges_write_due(gateway);
       channels_tell_drained(gateway);
       timer_keep(&gateway->life.watch);
-      timer_keep(&gateway->life.last_call);
+      timer_keep(&gateway->ending.timer);
       timer_keep(&gateway->flow.timer);
       timer_keep(&gateway->exchanges.pump);
     } while (!is_finished(gateway) && loop_run_once(gateway, !has_work(gateway)));

@@ -20,13 +20,13 @@ static void fire_stop(gateway *gateway) { (void)gateway; /* waking up is all it 
 static void begin_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds) {
   gateway->stopping = true;
   gateway->stop_code = code;
-  gateway->life.stop_at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
+  gateway->ending.at = lws_now_usecs() + (lws_usec_t)milliseconds * LWS_US_PER_MS;
   listener_close(gateway);
   for (uint32_t i = 0; i < gateway->channels.all.count; i++) {
     struct channel *channel = gateway->channels.all.entries[i].object;
     if (channel) channel->kind->end(channel, code, reason);
   }
-  timer_set(gateway, &gateway->life.last_call, (lws_usec_t)milliseconds * LWS_US_PER_MS, fire_stop);
+  timer_set(gateway, &gateway->ending.timer, (lws_usec_t)milliseconds * LWS_US_PER_MS, fire_stop);
 }
 
 void dispatch_command(gateway *gateway, struct command *command) {

@@ -1,5 +1,4 @@
 /* What every part of the service thread needs of it. */
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -26,11 +25,6 @@ void gateway_log(gateway *gateway, int level, const char *format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   gateway->configuration.callbacks.logged(gateway->context, level, line);
-}
-
-void offer_room(gateway *gateway, struct lws *wsi) {
-  struct lws_pollfd ready = {.fd = lws_get_socket_fd(wsi), .events = POLLOUT, .revents = POLLOUT};
-  lws_service_fd(gateway->loop.lws, &ready);
 }
 
 lws_usec_t read_patience(const gateway *gateway) {

@@ -8,6 +8,7 @@
  *   gateway.c     the thread's clock and log, and how it hangs up
  *   frame.c       messages as bytes, and the memory of what is on its way out
  *   answer.c      answers to requests
+ *   target.c      line breaks and NULs in a request's target
  *   request.c     a request, out of libwebsockets' table of headers
  *   socket.c      what only the kernel knows of a socket
  *   channel.c     sessions and streams alike: frames that wait, and who waits for them to leave
@@ -15,8 +16,8 @@
  *   timer.c       what is to happen at some time
  *   tls.c         certificates
  *   commands.c    the queue through which other threads reach the service thread
- *   target.c      line breaks and NULs in a request's target
  *   connection.c  accepted sockets: whose they are, and how long a request may take to come
+ *   intake.c      what libwebsockets reads of a socket
  *   exchange.c    one HTTP request and its answer
  *   stream.c      answers that go on
  *   flow.c        when a session is read
@@ -142,10 +143,14 @@ struct gateway {
   } listener;
 
   struct {
+    struct timer timer;
+    lws_usec_t at; /* when what is left unsaid stays so */
+  } ending;
+
+  struct {
     pthread_t thread;
     bool serves; /* libwebsockets has been set up: what it logs from now on is about clients */
-    struct timer watch, last_call;
-    lws_usec_t stop_at;
+    struct timer watch;
   } life;
 };
 
@@ -159,8 +164,6 @@ void gateway_enter_thread(gateway *gateway); /* NULL: leaves it */
 lws_usec_t gateway_now(const gateway *gateway);
 void gateway_log(gateway *gateway, int level, const char *format, ...) LWS_FORMAT(3);
 
-/* Has libwebsockets call back as if the socket were known to have room, now and with nothing to read. */
-void offer_room(gateway *gateway, struct lws *wsi);
 /* How long a peer may take nothing of what is on its way to it. */
 lws_usec_t read_patience(const gateway *gateway);
 

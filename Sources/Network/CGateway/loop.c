@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,4 +169,9 @@ void doom(gateway *gateway, struct lws *wsi) {
 void resume_reading(gateway *gateway, struct lws *wsi) {
   lws_rx_flow_control(wsi, 1);
   loop_nudge(gateway);
+}
+
+void offer_room(gateway *gateway, struct lws *wsi) {
+  struct lws_pollfd ready = {.fd = lws_get_socket_fd(wsi), .events = POLLOUT, .revents = POLLOUT};
+  lws_service_fd(gateway->loop.lws, &ready);
 }

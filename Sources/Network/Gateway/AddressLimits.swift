@@ -20,8 +20,8 @@ final class AddressLimits: Sendable {
   let proxies: TrustedProxies
 
   init(_ configuration: GatewayConfiguration) throws(GatewayError) {
-    limit = configuration.addressLimit
-    limitsLoopback = configuration.limitsLoopback
+    limit = configuration.limits.addressLimit
+    limitsLoopback = configuration.limits.limitsLoopback
     proxies = try TrustedProxies(configuration.trustedProxies)
   }
 

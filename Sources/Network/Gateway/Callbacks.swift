@@ -12,7 +12,7 @@ final class CallbackContext {
     self.gateway = gateway
     self.delegate = delegate
     let configuration = gateway.configuration
-    rate = RateLimit(perSecond: configuration.messageRate, burst: configuration.messageBurst)
+    rate = RateLimit(perSecond: configuration.limits.messageRate, burst: configuration.limits.messageBurst)
   }
 
   static func from(_ pointer: UnsafeMutableRawPointer?) -> CallbackContext {

@@ -28,7 +28,7 @@ final class GatewaySettings: @unchecked Sendable {
 
   init(_ configuration: GatewayConfiguration) throws(GatewayError) {
     certificate = try configuration.certificate.map { files throws(GatewayError) in try Self.load(files) }
-    guard let budget = gateway_budget_create(configuration.outgoingLimit) else {
+    guard let budget = gateway_budget_create(configuration.limits.outgoingLimit) else {
       gateway_certificate_free(certificate)
       throw GatewayError(message: "out of memory")
     }
@@ -39,15 +39,17 @@ final class GatewaySettings: @unchecked Sendable {
     ].map(Self.copy)
     var callbacks = callbacks
     if configuration.clock == nil { callbacks.now = nil }
-    if configuration.messageRate == 0 { callbacks.framed = nil }
+    if configuration.limits.messageRate == 0 { callbacks.framed = nil }
     self.configuration = gateway_configuration(
       number: 0, count: UInt32(clamping: configuration.serviceThreads), listening_socket: -1, certificate: certificate,
       live_path: texts[0].baseAddress!, subprotocol: texts[1].baseAddress!, problems: problems, budget: budget,
-      message_limit: configuration.messageLimit, body_limit: configuration.bodyLimit,
-      outbox_limit: configuration.outboxLimit, read_timeout: configuration.readTimeout.milliseconds,
-      head_timeout: configuration.headTimeout.milliseconds, body_timeout: configuration.bodyTimeout.milliseconds,
-      body_rate: Int32(clamping: configuration.bodyRate), ping_after: configuration.pingAfter.milliseconds,
-      hang_up_after: configuration.hangUpAfter.milliseconds, stream_headers: texts[2].baseAddress!,
+      message_limit: configuration.limits.messageLimit, body_limit: configuration.limits.bodyLimit,
+      outbox_limit: configuration.limits.outboxLimit, read_timeout: configuration.limits.readTimeout.milliseconds,
+      head_timeout: configuration.limits.headTimeout.milliseconds,
+      body_timeout: configuration.limits.bodyTimeout.milliseconds,
+      body_rate: Int32(clamping: configuration.limits.bodyRate),
+      ping_after: configuration.limits.pingAfter.milliseconds,
+      hang_up_after: configuration.limits.hangUpAfter.milliseconds, stream_headers: texts[2].baseAddress!,
       heartbeat: texts[3].baseAddress!, heartbeat_after: configuration.heartbeatAfter.milliseconds,
       callbacks: callbacks)
   }

@@ -86,7 +86,8 @@ package final class FreshetServer: Sendable {
       reports, output, OriginRefusals(logger: logger), ClientFiles(in: configuration.pages.clientDirectory))
     let authenticator = configuration.authentication.map {
       Authenticator(
-        $0, roles: Set(configuration.access.roles.keys), date: configuration.clocks.wall, clock: configuration.clocks.monotonic,
+        $0, roles: Set(configuration.access.roles.keys), date: configuration.clocks.wall,
+        clock: configuration.clocks.monotonic,
         logger: logger)
     }
     let (routes, clocks) = (routes, configuration.clocks)

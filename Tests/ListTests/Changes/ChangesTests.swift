@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import GRDB
+import Gateway
 import Server
 import ServerSupport
 import TestSupport
@@ -314,7 +315,7 @@ import Wire
     let live = try serve {
       $0.limits.changeHistory = 1_000_000
       // It would be given up for reading nothing.
-      $0.limits.readTimeout = .seconds(300)
+      $0.limits.sockets.readTimeout = .seconds(300)
     }
     let stalled = try RawSocket(port: live.server.port, receiveBuffer: 4_096)
     try stalled.write("GET /v1/changes HTTP/1.1\r\nHost: localhost\r\n\r\n")

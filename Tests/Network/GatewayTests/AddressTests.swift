@@ -8,8 +8,8 @@ import Testing
   private func limited(_ limit: Int) -> (inout GatewayConfiguration) -> Void {
     {
       $0.serviceThreads = 1
-      $0.addressLimit = limit
-      $0.limitsLoopback = true
+      $0.limits.addressLimit = limit
+      $0.limits.limitsLoopback = true
     }
   }
 
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `This machine's own connections are not limited unless asked for`() throws {
-    try withGateway(configure: { $0.addressLimit = 1 }) { gateway in
+    try withGateway(configure: { $0.limits.addressLimit = 1 }) { gateway in
       let clients = try (0..<5).map { _ in try RawWebSocket(port: gateway.port) }
       withExtendedLifetime(clients) {}
     }

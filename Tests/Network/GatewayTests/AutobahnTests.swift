@@ -22,7 +22,7 @@ import Testing
 
   private func run(_ test: AutobahnCase) throws {
     let recorder = Recorder(react: { gateway, session, message in gateway.send(Frame(payload: message), to: session) })
-    try withGateway(recorder, configure: { $0.messageLimit = 8 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.messageLimit = 8 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       let (session, _) = try recorder.nextOpened()
       for bytes in test.writes {

@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test func `Answers beyond the budget are refused, and short ones never`() throws {
-    try withGateway(answering(), configure: { $0.outgoingLimit = 40 << 20 }) { gateway in
+    try withGateway(answering(), configure: { $0.limits.outgoingLimit = 40 << 20 }) { gateway in
       let unread = try (0..<2).map { _ in try ask(gateway, Self.large) }
       #expect(eventually { gateway.counters.outgoing == 2 * Self.large })
       let refused = try ask(gateway, Self.large).readResponse()
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test func `An answer whose client has left makes room`() throws {
-    try withGateway(answering(), configure: { $0.outgoingLimit = 20 << 20 }) { gateway in
+    try withGateway(answering(), configure: { $0.limits.outgoingLimit = 20 << 20 }) { gateway in
       let unread = try ask(gateway, Self.large)
       #expect(eventually { gateway.counters.outgoing == Self.large })
       unread.reset()
@@ -61,7 +61,7 @@ import Testing
 
   @Test func `A frame counts once however many wait for it, and not at all in the end`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let clients = try (0..<3).map { _ in try RawWebSocket(port: gateway.port, receiveBuffer: 4096) }
       let sessions = try clients.map { _ in try recorder.nextOpened().0.rawValue }
       let blocking = Frame(payload: [UInt8](repeating: 97, count: Self.large))
@@ -105,8 +105,8 @@ import Testing
     let recorder = answering()
     let configure: (inout GatewayConfiguration) -> Void = {
       $0.clock = clock.now
-      $0.readTimeout = .seconds(30)
-      $0.outboxLimit = 64 << 20
+      $0.limits.readTimeout = .seconds(30)
+      $0.limits.outboxLimit = 64 << 20
     }
     try withGateway(recorder, configure: configure) { gateway in
       let sleeping = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)

@@ -104,8 +104,8 @@ import Testing
   @Test func `No body may take longer than the time for bodies`() throws {
     let configure: (inout GatewayConfiguration) -> Void = {
       self.configure(&$0)
-      $0.bodyRate = 0
-      $0.bodyTimeout = .seconds(60)
+      $0.limits.bodyRate = 0
+      $0.limits.bodyTimeout = .seconds(60)
     }
     try withGateway(echo(), configure: configure) { gateway in
       let slow = try RawSocket(port: gateway.port)
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `Two thousand halves of heads keep nobody out`() throws {
     let recorder = Recorder(answer: { gateway, _, id in gateway.respond(to: id, status: 200) })
-    try withGateway(recorder, configure: { $0.headTimeout = .seconds(600) }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.headTimeout = .seconds(600) }) { gateway in
       let slow = try (0..<2_000).map { _ in
         let socket = try RawSocket(port: gateway.port)
         try socket.write("GET /v1/x HTTP/1.1\r\nHost: a\r\nAccept: ")

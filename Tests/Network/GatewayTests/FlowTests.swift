@@ -61,7 +61,7 @@ import Testing
 
   @Test func `Who was refused is told once when a session has drained, and nobody else`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       let large = Frame(payload: [UInt8](repeating: 97, count: 16 << 20))
@@ -83,7 +83,7 @@ import Testing
 
   @Test func `Frames that a closed session never took keep nobody waiting`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       for _ in 0..<3 { gateway.send(Frame(payload: [UInt8](repeating: 97, count: 16 << 20)), to: session) }
@@ -120,7 +120,7 @@ import Testing
 
   @Test func `A slow reader gets everything in order, pongs in between, and drained at the end`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       // The first is more than the kernel takes for a client that does not read.
@@ -152,7 +152,7 @@ import Testing
   @Test func `Reading from a session pauses while too much is queued for it`() throws {
     let recorder = Recorder()
     // On one thread, which does things in order.
-    try withGateway(recorder, configure: { ($0.outboxLimit, $0.serviceThreads) = (100_000, 1) }) { gateway in
+    try withGateway(recorder, configure: { ($0.limits.outboxLimit, $0.serviceThreads) = (100_000, 1) }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       let other = try RawWebSocket(port: gateway.port)
@@ -174,7 +174,7 @@ import Testing
 
   @Test func `A client that vanishes with frames queued is closed`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 1000 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 1000 }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       let frame = Frame(payload: [UInt8](repeating: 97, count: 1 << 20))

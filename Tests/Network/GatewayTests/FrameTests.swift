@@ -102,7 +102,7 @@ import Testing
 
   @Test func `A pong stands between frames that wait, never within one`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       for _ in 0..<3 { gateway.send(Frame(payload: [UInt8](repeating: 97, count: 6 << 20)), to: session) }

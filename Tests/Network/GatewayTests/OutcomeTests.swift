@@ -20,7 +20,7 @@ import Testing
       // The first answer counts.
       gateway.respond(to: id, status: 500)
     })
-    try withGateway(recorder, configure: { $0.bodyLimit = 10 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.bodyLimit = 10 }) { gateway in
       let socket = try RawSocket(port: gateway.port)
       #expect(try socket.request("GET", "/v1/a?q=SECRET").status == 200)
       #expect(try socket.request("HEAD", "/v1/a").status == 200)

@@ -59,7 +59,7 @@ import Testing
     let recorder = Recorder(answer: { gateway, _, id in gateway.respond(to: id, status: 200) })
     func configure(_ configuration: inout GatewayConfiguration) {
       configuration.trustedProxies = ["127.0.0.1"]
-      configuration.addressLimit = 2
+      configuration.limits.addressLimit = 2
     }
     try withGateway(recorder, configure: configure) { gateway in
       func forwarded(_ address: String) -> [String] { ["X-Forwarded-For: \(address)"] }

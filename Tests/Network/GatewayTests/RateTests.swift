@@ -9,8 +9,8 @@ import Testing
 
   private func limited(_ burst: Int) -> (inout GatewayConfiguration) -> Void {
     { [clock] in
-      $0.messageRate = 200
-      $0.messageBurst = burst
+      $0.limits.messageRate = 200
+      $0.limits.messageBurst = burst
       $0.clock = clock.now
     }
   }
@@ -81,9 +81,9 @@ import Testing
     let recorder = Recorder()
     let configure: (inout GatewayConfiguration) -> Void = {
       limited(2)(&$0)
-      $0.messageRate = 1
-      $0.pingAfter = .milliseconds(100)
-      $0.hangUpAfter = .milliseconds(800)
+      $0.limits.messageRate = 1
+      $0.limits.pingAfter = .milliseconds(100)
+      $0.limits.hangUpAfter = .milliseconds(800)
     }
     try withGateway(recorder, configure: configure) { gateway in
       let client = try RawWebSocket(port: gateway.port)

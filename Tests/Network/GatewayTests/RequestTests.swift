@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test func `A body of the limit is taken, a longer one is answered 413`() throws {
-    try withGateway(echo(), configure: { $0.bodyLimit = 100_000 }) { gateway in
+    try withGateway(echo(), configure: { $0.limits.bodyLimit = 100_000 }) { gateway in
       let socket = try RawSocket(port: gateway.port)
       let body = String(repeating: "b", count: 100_000)
       #expect(try socket.request("POST", "/v1/x", body: body).text == "POST /v1/x? 100000")
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `A much too long body is refused before it is sent`() throws {
-    try withGateway(echo(), configure: { $0.bodyLimit = 1000 }) { gateway in
+    try withGateway(echo(), configure: { $0.limits.bodyLimit = 1000 }) { gateway in
       let socket = try RawSocket(port: gateway.port)
       try socket.write("POST /v1/x HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n")
       #expect(try socket.readResponse().status == 413)

@@ -85,7 +85,7 @@ import Testing
     let recorder = Recorder(answer: { gateway, _, id in gateway.respond(to: id, status: 200) })
     let limit: (inout GatewayConfiguration) -> Void = {
       configure(&$0)
-      ($0.addressLimit, $0.limitsLoopback) = (10, true)
+      ($0.limits.addressLimit, $0.limits.limitsLoopback) = (10, true)
     }
     try withGateway(recorder, configure: limit) { gateway in
       let sockets = try (0..<40).map { _ in try RawSocket(port: gateway.port) }

@@ -71,7 +71,7 @@ import Testing
 
   @Test func `A message of the limit is taken, a longer one closes with 1009`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.messageLimit = 10_000 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.messageLimit = 10_000 }) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       try client.send(String(repeating: "a", count: 10_000))
       #expect(try recorder.nextMessage().count == 10_000)
@@ -82,7 +82,7 @@ import Testing
 
   @Test func `Fragments that add up to too much close with 1009`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.messageLimit = 10_000 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.messageLimit = 10_000 }) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       let piece = [UInt8](repeating: 97, count: 6000)
       try client.send(.text, piece, final: false)
@@ -122,7 +122,7 @@ import Testing
 
   @Test func `All of Unicode is text`() throws {
     let recorder = Recorder()
-    try withGateway(recorder, configure: { $0.messageLimit = 8 << 20 }) { gateway in
+    try withGateway(recorder, configure: { $0.limits.messageLimit = 8 << 20 }) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       let text = String(String.UnicodeScalarView(((0 as UInt32)...0x10ffff).compactMap { Unicode.Scalar($0) }))
       try client.send(text)
@@ -210,8 +210,8 @@ import Testing
   @Test func `A silent peer is pinged, then hung up on`() throws {
     let recorder = Recorder()
     func configure(_ configuration: inout GatewayConfiguration) {
-      configuration.pingAfter = .milliseconds(300)
-      configuration.hangUpAfter = .milliseconds(1500)
+      configuration.limits.pingAfter = .milliseconds(300)
+      configuration.limits.hangUpAfter = .milliseconds(1500)
     }
     try withGateway(recorder, configure: configure) { gateway in
       let lively = try RawWebSocket(port: gateway.port)

@@ -156,7 +156,7 @@ import Testing
 
   @Test func `Frames that are due together leave in order, whatever their lengths, also to a slow reader`() throws {
     let recorder = Recorder()
-    try withTLS(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withTLS(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let clients = try (0..<3).map { _ in try webSocket(gateway, receiveBuffer: 4096) }
       let sessions = try clients.map { _ in try recorder.nextOpened().0.rawValue }
       var generator = SeededGenerator(seed: 7)
@@ -186,7 +186,7 @@ import Testing
 
   @Test func `A slow reader is seen to be one: what waits for it is not said to have left`() throws {
     let recorder = Recorder()
-    try withTLS(recorder, configure: { $0.outboxLimit = 64 << 20 }) { gateway in
+    try withTLS(recorder, configure: { $0.limits.outboxLimit = 64 << 20 }) { gateway in
       let client = try webSocket(gateway, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       gateway.send(Frame(payload: [UInt8](repeating: 97, count: 16 << 20)), to: session)

@@ -13,7 +13,9 @@ package struct AccessReport: Sendable {
       configuration.access.roles.isEmpty
       ? Self.sentence(ofEveryone: configuration) : Self.sentence(ofRoles: configuration)
     var warnings: [String] = []
-    if configuration.authentication != nil, configuration.listening.certificate == nil, !configuration.listening.isLoopback {
+    if configuration.authentication != nil, configuration.listening.certificate == nil,
+      !configuration.listening.isLoopback
+    {
       warnings.append(
         """
         tokens come over plain HTTP, and anyone on their way can read and use them: give --tls-cert and --tls-key, or listen on \
@@ -40,7 +42,8 @@ package struct AccessReport: Sendable {
 
   private static func audience(_ configuration: ServerConfiguration) -> String {
     guard configuration.listening.isLoopback else { return "everyone who can reach \(configuration.listening.host)" }
-    return "everyone on this machine" + (configuration.listening.trustedProxies.isEmpty ? "" : ", and behind its proxies,")
+    return "everyone on this machine"
+      + (configuration.listening.trustedProxies.isEmpty ? "" : ", and behind its proxies,")
   }
 
   private static func sentence(ofRoles configuration: ServerConfiguration) -> String {
@@ -55,7 +58,9 @@ package struct AccessReport: Sendable {
         role.allowsOwnStatements ? "every table" : listing(role.statements.sorted(), "the published statements")
       return "\(name) may read \(reading), and write \(writing)"
     }
-    if configuration.access.roles[Identity.anonymousRole] == nil { parts.append("all others may read and write nothing") }
+    if configuration.access.roles[Identity.anonymousRole] == nil {
+      parts.append("all others may read and write nothing")
+    }
     return parts.joined(separator: "; ")
   }
 

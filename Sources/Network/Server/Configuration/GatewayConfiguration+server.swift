@@ -12,21 +12,13 @@ extension GatewayConfiguration {
     certificate = configuration.listening.certificate
     trustedProxies = configuration.listening.trustedProxies
     clock = configuration.clocks.sockets
-    routes = Route.prefixes.filter { configuration.listening.metricsAddress == nil || !Route.metricsPrefixes.contains($0) }
+    routes = Route.prefixes.filter {
+      configuration.listening.metricsAddress == nil || !Route.metricsPrefixes.contains($0)
+    }
     // The last one has nginx pass on events as they come.
     streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
     heartbeatAfter = configuration.lists.heartbeat
-    messageLimit = limits.messageLimit
-    bodyLimit = limits.messageLimit
-    messageRate = limits.messagesPerSecond
-    messageBurst = 5 * limits.messagesPerSecond
-    addressLimit = limits.connectionsPerAddress ?? 1_000
-    limitsLoopback = limits.connectionsPerAddress != nil
-    headTimeout = limits.headTimeout
-    bodyTimeout = limits.bodyTimeout
-    bodyRate = limits.bodyRate
-    readTimeout = limits.readTimeout
-    outgoingLimit = limits.outgoingMemory
+    self.limits = limits.sockets
     staticHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer")]
     if !configuration.pages.contentSecurityPolicy.isEmpty {
       staticHeaders.append(("Content-Security-Policy", configuration.pages.contentSecurityPolicy))

@@ -12,7 +12,7 @@ final class Greeting: Sendable {
   init(_ limits: ServerLimits, _ epochs: FileEpochs) {
     self.epochs = epochs
     members = [
-      ("messageBytes", limits.messageLimit), ("subscriptions", limits.subscriptionLimit),
+      ("messageBytes", limits.sockets.messageLimit), ("subscriptions", limits.subscriptionLimit),
       // Says as well that `once` is understood.
       ("transactionMemory", limits.transactionMemory),
     ]

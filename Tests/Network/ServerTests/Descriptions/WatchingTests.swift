@@ -1,5 +1,6 @@
 import Controllers
 import Foundation
+import Gateway
 import LiveQuery
 import Requests
 import ServerSupport
@@ -106,7 +107,7 @@ import Wire
   // MARK: - Trouble
 
   @Test func `Every error that a client is sent is counted by its code`() throws {
-    let live = try LiveServer(Self.schema) { $0.limits.messageLimit = 4_096 }
+    let live = try LiveServer(Self.schema) { $0.limits.sockets.messageLimit = 4_096 }
     #expect(try metrics(live).keys.allSatisfy { !$0.hasPrefix("freshet_rejections_total") })
     _ = try live.http("GET", "/v1/snapshot?from=nosuch")
     _ = try live.http("GET", "/v1/subscriptions?from=nosuch")

@@ -9,7 +9,8 @@ import Testing
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
 
   @Test func `A server stops in order: what is asked is done, everybody is told, nobody comes in`() throws {
-    let live = try LiveServer(Self.schema) { $0.access.allowsWrites = true }
+    // On one service thread, which reads what comes first before what comes later.
+    let live = try LiveServer(Self.schema) { ($0.access.allowsWrites, $0.limits.serviceThreads) = (true, 1) }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     let http = try RawSocket(port: live.server.port)

@@ -116,7 +116,7 @@ import Wire
   @Test func `Messages beyond an address's rate are refused, and who keeps sending them is closed with 4429`() throws {
     let live = try limited {
       $0.limits.messagesPerAddress = 2
-      $0.limits.messagesPerSecond = 0
+      $0.limits.set(.messagesPerSecond, to: 0)
     }
     let client = try live.connect()
     for number in 0..<10 {
@@ -190,7 +190,7 @@ import Wire
     let live = try serve {
       $0.listening.metricsAddress = SocketAddress(host: "127.0.0.1", port: 0)
       $0.limits.requestsPerAddress = 1
-      $0.limits.connectionsPerAddress = 1
+      $0.limits.set(.connectionsPerAddress, to: 1)
     }
     let port = try #require(live.server.metricsPort)
     for _ in 0..<20 {

@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import Server
 import ServerSupport
 import TestSupport
@@ -17,7 +18,7 @@ import Wire
     """
 
   @Test func `Who asks for more is refused, and nobody else notices`() throws {
-    let live = try LiveServer(Self.schema) { $0.limits.outgoingMemory = 32 << 20 }
+    let live = try LiveServer(Self.schema) { $0.limits.sockets.outgoingLimit = 32 << 20 }
     let follower = try live.connect()
     try follower.subscribe("s", #"{"from":"small"}"#)
     let stream = try RawSocket(port: live.server.port)
@@ -46,7 +47,7 @@ import Wire
   }
 
   @Test func `With no room left requests on sockets and streams are refused, and served once there is`() throws {
-    let live = try LiveServer(Self.schema) { $0.limits.outgoingMemory = 12_050_000 }
+    let live = try LiveServer(Self.schema) { $0.limits.sockets.outgoingLimit = 12_050_000 }
     let client = try live.connect()
     try client.subscribe("s", #"{"from":"small"}"#)
     let hoarder = try RawSocket(port: live.server.port, receiveBuffer: 4_096)
@@ -74,7 +75,7 @@ import Wire
   @Test func `Rows that no longer fit end the connection or the stream that asked for them`() throws {
     let row = "CREATE TABLE wide(id INTEGER PRIMARY KEY, a); INSERT INTO wide VALUES (1, hex(zeroblob(50000)));"
     // What is asked for has room until it turns out how long it is.
-    let live = try LiveServer(Self.schema + row) { $0.limits.outgoingMemory = 80_000 }
+    let live = try LiveServer(Self.schema + row) { $0.limits.sockets.outgoingLimit = 80_000 }
     let follower = try live.connect()
     try follower.subscribe("s", #"{"from":"small"}"#)
     let client = try live.connect()

@@ -40,7 +40,7 @@ import Wire
   }
 
   @Test func `Requests on a connection are answered in order, however many come at once`() throws {
-    let live = try LiveServer(SessionTests.many(100)) { $0.limits.messagesPerSecond = 0 }
+    let live = try LiveServer(SessionTests.many(100)) { $0.limits.set(.messagesPerSecond, to: 0) }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
     let count = 3_000
