@@ -74,12 +74,15 @@ final class Child {
   }
 
   /// Time on a processor so far, all threads, in nanoseconds.
-  var cpu: Int {
+  var cpu: Int { cpuByThread.values.reduce(0, +) }
+
+  /// The same of each thread, by its number.
+  var cpuByThread: [String: Int] {
     let folder = "/proc/\(process.processIdentifier)/task"
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return threads.reduce(0) { sum, thread in
+    return threads.reduce(into: [:]) { times, thread in
       let line = (try? String(contentsOfFile: "\(folder)/\(thread)/schedstat", encoding: .utf8)) ?? ""
-      return sum + (Int(line.split(separator: " ").first ?? "") ?? 0)
+      times[thread] = Int(line.split(separator: " ").first ?? "") ?? 0
     }
   }
 
