@@ -27,8 +27,6 @@ SECONDS ?= 600
 TARGETS ?=
 # `make hostile MINUTES=10`
 MINUTES ?= 10
-# Tests at a time, where `swift test` can be told. All at once, each waits minutes for its next turn, and what it watches is over.
-FEW_AT_A_TIME := swift test --help-hidden | grep -oe --experimental-maximum-parallelization-width | head -n 1 | sed 's/$$/ 6/'
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
 .PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
@@ -63,7 +61,7 @@ format: ## bring all Swift sources into the project's format
 
 # A test that never ends fails after half an hour, four times what all take, with the stacks of its threads.
 unit: build-tests ## run the Swift tests (optimized, with assertions; warnings are errors)
-	@scripts/within.sh 1800 $(DEBUG) test --skip-build $$($(FEW_AT_A_TIME))
+	@scripts/within.sh 1800 scripts/unit-tests.sh
 
 # Also the freshet command, in debug mode.
 build-tests: packages

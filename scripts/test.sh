@@ -14,10 +14,9 @@ part 'format' make lint || true
 part 'checker of histories' python3 scripts/test-check-history.py || true
 part 'JavaScript tests' make web || true
 if part 'build (debug, strict)' make build-tests; then
+  part 'Swift tests' make unit || true
   # The same on a busy machine.
   begin 'instruction counts' make instructions SCRATCH=.build/instructions
-  part 'Swift tests' make unit || true
-  join 'instruction counts' || true
   part 'inputs of the fuzzers' make corpora || true
   part 'Swift in documents' scripts/check-swift-docs.py || true
   part 'documentation' make docs || true
@@ -25,6 +24,7 @@ if part 'build (debug, strict)' make build-tests; then
   part 'example clients' make clients || true
   part 'Python package' make python || true
   part 'README commands' make readme || true
+  join 'instruction counts' || true
   part 'browser tests' make browser || true
   part 'SELECTs of sqllogictest as lists' scripts/corpus-lists.py 80 3 || true
   part 'proxies' make proxies || true
