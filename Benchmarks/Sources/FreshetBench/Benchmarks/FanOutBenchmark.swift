@@ -53,7 +53,9 @@ private final class FanOut {
     }
   }
 
-  private func serve(_ options: [String], _ measure: (Crowd, Child, () throws -> Void) throws -> Double) throws -> Double {
+  private func serve(_ options: [String], _ measure: (Crowd, Child, () throws -> Void) throws -> Double) throws
+    -> Double
+  {
     let wells = try Wells(rows: 1_000)
     defer { wells.remove() }
     let server = try Server(wells.path, options: options)
