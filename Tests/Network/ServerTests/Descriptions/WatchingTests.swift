@@ -107,7 +107,9 @@ import Wire
   // MARK: - Trouble
 
   @Test func `Every error that a client is sent is counted by its code`() throws {
-    let live = try LiveServer(Self.schema) { $0.limits.sockets.messageLimit = 4_096 }
+    let live = try LiveServer(Self.schema) {
+      ($0.limits.sockets.messageLimit, $0.limits.sockets.bodyLimit) = (4_096, 4_096)
+    }
     #expect(try metrics(live).keys.allSatisfy { !$0.hasPrefix("freshet_rejections_total") })
     _ = try live.http("GET", "/v1/snapshot?from=nosuch")
     _ = try live.http("GET", "/v1/subscriptions?from=nosuch")
