@@ -54,10 +54,10 @@ struct PublicFiles: Sendable {
 
   /// The regular file that a request's path names; nil when there is none to be served.
   func open(_ path: String) -> File? {
-    guard path.hasPrefix("/"), !path.utf8.contains(0) else { return nil }
+    guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
     // Hidden names are refused as asked for and as they turn out to be behind links.
-    let wanted = path.hasSuffix("/") ? path + "index.html" : path
-    guard !wanted.contains("/."), let real = Self.realPath(root + wanted), isInside(real) else { return nil }
+    let wanted = path.utf8.last == UInt8(ascii: "/") ? path + "index.html" : path
+    guard !Self.hasHiddenPart(wanted.utf8), let real = Self.realPath(root + wanted), isInside(real) else { return nil }
     let descriptor = Ground.open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     var about = stat()
@@ -72,7 +72,13 @@ struct PublicFiles: Sendable {
   }
 
   private func isInside(_ path: String) -> Bool {
-    path.hasPrefix(root) && path.dropFirst(root.count).hasPrefix("/") && !path.dropFirst(root.count).contains("/.")
+    let rest = path.utf8.dropFirst(root.utf8.count)
+    return path.utf8.starts(with: root.utf8) && rest.first == UInt8(ascii: "/") && !Self.hasHiddenPart(rest)
+  }
+
+  /// Whether a name in a path begins with a dot: byte by byte, for in a text a dot may be a part of another character.
+  private static func hasHiddenPart(_ path: some Collection<UInt8>) -> Bool {
+    zip(path, path.dropFirst()).contains { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }
   }
 
   private static func realPath(_ path: String) -> String? {

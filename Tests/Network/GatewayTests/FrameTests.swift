@@ -10,8 +10,8 @@ import Testing
     let recorder = Recorder()
     try withGateway(recorder) { gateway in
       let witness = try RawWebSocket(port: gateway.port)
-      let client = try RawWebSocket(port: gateway.port)
       _ = try recorder.nextOpened()
+      let client = try RawWebSocket(port: gateway.port)
       let (session, _) = try recorder.nextOpened()
       try client.socket.write(bytes)
       if let code {

@@ -130,6 +130,8 @@ private final class PublicDirectory {
       try files.write(".env", "hidden")
       try files.write(".git/config", "hidden")
       try files.write("sub/.hidden/x.txt", "hidden")
+      // A dot with an accent on it.
+      try files.write(".\u{301}env", "hidden")
       let manager = FileManager.default
       try manager.createSymbolicLink(atPath: files.path + "/passwd.txt", withDestinationPath: "/etc/passwd")
       try manager.createSymbolicLink(atPath: files.path + "/up", withDestinationPath: "..")
@@ -137,7 +139,8 @@ private final class PublicDirectory {
       let secret = files.secretName
       for path in [
         "/../\(secret)", "/sub/../../\(secret)", "/%2e%2e/\(secret)", "/..%2f\(secret)", "/%2e%2e%2f\(secret)",
-        "/up/\(secret)", "/passwd.txt", "/open.txt", "/.env", "/%2eenv", "/.git/config", "/sub/.hidden/x.txt",
+        "/up/\(secret)", "/passwd.txt", "/open.txt", "/.env", "/%2eenv", "/.%CC%81env", "/.git/config",
+        "/sub/.hidden/x.txt",
         "//etc/passwd", "/..\\\(secret)", "/sub", "/index.html/", "/%252e%252e/\(secret)",
       ] {
         let response = try socket.request("GET", path)
