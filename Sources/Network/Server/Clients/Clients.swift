@@ -10,12 +10,7 @@ import Requests
 final class Clients: GatewayDelegate {
   /// Of the service thread.
   private let number: Int
-  let gateway: Gateway
-  let pool: ControllerPool
   let output: SessionOutput
-  let doors: Doors
-  /// Nil when clients may not write.
-  let transactions: (any ClientTransactions)?
   /// Nil when all clients are anonymous.
   let authenticator: Authenticator?
   let reports: ServerReports
@@ -25,7 +20,13 @@ final class Clients: GatewayDelegate {
   let records: ClientRecords
   let bounds: SessionBounds
   private let work = ServiceWork()
-  let logger: Logger
+  private let logger: Logger
+
+  var gateway: Gateway { reports.gateway }
+  var pool: ControllerPool { reports.pool }
+  var doors: Doors { reports.doors }
+  /// Nil when clients may not write.
+  var transactions: (any ClientTransactions)? { reports.transactions }
 
   init(
     _ number: Int, _ reports: ServerReports, _ output: SessionOutput, _ authenticator: Authenticator?,
@@ -39,8 +40,7 @@ final class Clients: GatewayDelegate {
     self.routes = routes
     self.bounds = bounds
     self.logger = logger
-    (gateway, pool, doors, transactions) = (reports.gateway, reports.pool, reports.doors, reports.transactions)
-    sessions = Sessions(gateway, limits)
+    sessions = Sessions(reports.gateway, limits)
     records = ClientRecords(reports.roles)
   }
 
