@@ -26,7 +26,7 @@ final class AddressLimits: Sendable {
   }
 
   func enter(_ address: IPAddress) -> gateway_entry {
-    if !proxies.isEmpty, proxies.trusts(address) { return GATEWAY_ENTRY_PROXY }
+    if proxies.trusts(address) { return GATEWAY_ENTRY_PROXY }
     let client = ClientAddress(address)
     guard limit > 0, limitsLoopback || !client.isLoopback else { return GATEWAY_ENTRY_FREE }
     return usages.withLock { usages in

@@ -53,8 +53,9 @@ extension Gateway {
     guard request.method == "GET" || request.method == "HEAD" else {
       return refuse(id, GATEWAY_NOT_FOR_FILES, headers: always)
     }
-    let headers = [("Content-Type", file.type), ("ETag", file.tag), ("Cache-Control", "no-cache")] + always
-    if file.isKnown(by: request.ifNoneMatch) { return respond(to: id, status: 304, headers: headers) }
+    let headers =
+      [("Content-Type", file.type), ("ETag", "\"\(file.version)\""), ("Cache-Control", "no-cache")] + always
+    if EntityTags(request.ifNoneMatch).contains(file.version) { return respond(to: id, status: 304, headers: headers) }
     guard hasRoom(for: file.size) else {
       noteOverload()
       return refuse(id, GATEWAY_OVERLOADED)

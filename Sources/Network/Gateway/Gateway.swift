@@ -79,8 +79,8 @@ package final class Gateway: @unchecked Sendable {
   /// See `ChannelID`.
   package func slot(of channel: ChannelID) -> Int { Int(UInt32(truncatingIfNeeded: channel.rawValue)) / threads.count }
 
-  /// Microseconds of the clock by which sessions are limited.
-  var now: Int64 {
+  /// Microseconds of the clock by which clients are limited.
+  package var now: Int64 {
     if let clock = configuration.clock { return clock() }
     let time = ContinuousClock.now - clockStart
     return time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000

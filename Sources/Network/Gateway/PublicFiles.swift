@@ -22,8 +22,8 @@ struct PublicFiles: Sendable {
   struct File: ~Copyable {
     fileprivate let descriptor: Int32
     let type: String
-    /// An entity tag: it changes with the file.
-    let tag: String
+    /// What its entity tag says: it changes with the file.
+    let version: String
     let size: Int
 
     deinit { close(descriptor) }
@@ -39,16 +39,6 @@ struct PublicFiles: Sendable {
         }
       }
       return bytes.count == size ? bytes : nil
-    }
-
-    /// Whether a client that sends If-None-Match has it already.
-    borrowing func isKnown(by tags: String?) -> Bool {
-      guard let tags else { return false }
-      let tag = tag
-      return tags.split(separator: ",").contains { part in
-        let part = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-        return part == "*" || part == tag || part == "W/\(tag)"
-      }
     }
   }
 
@@ -66,9 +56,9 @@ struct PublicFiles: Sendable {
       return nil
     }
     let changed = about.changed
-    let tag = [Int(changed.tv_sec), changed.tv_nsec, Int(about.st_size)].map { String($0, radix: 16) }.joined(
+    let version = [Int(changed.tv_sec), changed.tv_nsec, Int(about.st_size)].map { String($0, radix: 16) }.joined(
       separator: "-")
-    return File(descriptor: descriptor, type: Self.type(of: real), tag: "\"\(tag)\"", size: Int(about.st_size))
+    return File(descriptor: descriptor, type: Self.type(of: real), version: version, size: Int(about.st_size))
   }
 
   private func isInside(_ path: String) -> Bool {

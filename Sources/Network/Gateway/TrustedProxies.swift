@@ -22,8 +22,6 @@ package struct TrustedProxies: Sendable {
     self.ranges = ranges
   }
 
-  package var isEmpty: Bool { ranges.isEmpty }
-
   package func trusts(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
   /// Whose request came from `peer`. What cannot be read ends the search at who said it.

@@ -90,9 +90,10 @@ package final class FreshetServer: Sendable {
         clock: configuration.clocks.monotonic,
         logger: logger)
     }
-    let (routes, clocks) = (routes, configuration.clocks)
+    let clocks = configuration.clocks
     let limits = UsageLimits(
-      configuration.limits, roles: configuration.access.roles.compactMapValues(\.limits), clock: clocks.sockets)
+      configuration.limits, roles: configuration.access.roles.compactMapValues(\.limits),
+      clock: { [gateway] in gateway.now })
     let bounds = SessionBounds(configuration.limits, wallClock: clocks.wall, clock: clocks.monotonic)
     let metricsPolicy = OriginPolicy(
       allowed: [], hosts: configuration.pages.allowedHosts,

@@ -149,22 +149,15 @@ import Testing
   }
 
   @Test func `A socket that was passed on is listened on by all threads`() throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    let isListening = withUnsafeMutablePointer(to: &address) { address in
-      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 && listen(descriptor, 64) == 0
-      }
-    }
-    try #require(isListening && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
+    let listening = try ListeningPort()
+    try #require(fcntl(listening.descriptor, F_SETFL, O_NONBLOCK) == 0)
     let recorder = Recorder(answer: { gateway, _, id in gateway.respond(to: id, status: 200) })
     let passed: (inout GatewayConfiguration) -> Void = {
       configure(&$0)
-      $0.listeningSocket = descriptor
+      $0.listeningSocket = dup(listening.descriptor)
     }
     try withGateway(recorder, configure: passed) { gateway in
+      #expect(gateway.port == listening.port)
       for _ in 0..<20 {
         let response = try RawSocket(port: gateway.port).request("GET", "/v1/x")
         #expect(response.status == 200)

@@ -329,7 +329,7 @@ import Wire
     for name in ["one.sqlite", "two.db"] {
       try FileManager.default.copyItem(atPath: folder.database, toPath: "\(folder.path)/several/\(name)")
     }
-    let busy = try BusyPort()
+    let busy = try ListeningPort()
     let replaced = { (text: String) in
       text.replacingOccurrences(of: "DB", with: folder.database).replacingOccurrences(of: "DIR", with: folder.path)
         .replacingOccurrences(of: "BUSY", with: String(busy.port))
@@ -353,29 +353,4 @@ import Wire
     let result = try Program.run(arguments)
     #expect(result.status == 0 && result.output.contains(text) && result.errors.isEmpty)
   }
-}
-
-/// A port that somebody listens on.
-private final class BusyPort {
-  private let descriptor: Int32
-  let port: Int
-
-  init() throws {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0
-          && getsockname(descriptor, pointer, &length) == 0
-      }
-    }
-    self.descriptor = descriptor
-    port = Int(UInt16(bigEndian: address.sin_port))
-    guard isBound else { throw RawSocket.Failure(description: "no free port") }
-  }
-
-  deinit { close(descriptor) }
 }

@@ -29,10 +29,4 @@ package struct AccessSettings: Sendable {
     if allowsWrites, isLoopback { allowed.insert(.writing) }
     return allowed
   }
-
-  /// Whether a client may write.
-  func needWriter(isLoopback: Bool) -> Bool {
-    !statements.list.isEmpty || ownSQLOfEveryone(isLoopback: isLoopback).contains(.writing)
-      || roles.values.contains { $0.ownSQL.contains(.writing) }
-  }
 }

@@ -22,7 +22,7 @@ package struct AccessReport: Sendable {
         127.0.0.1 behind a proxy that has TLS
         """)
     }
-    if isWritable == false, configuration.access.needWriter(isLoopback: configuration.listening.isLoopback) {
+    if isWritable == false, configuration.needsWriter {
       warnings.append(
         "clients may write, but the system does not let this server write \(configuration.database) and its folder")
     }
@@ -74,6 +74,12 @@ package struct AccessReport: Sendable {
 extension ServerConfiguration {
   /// What clients without roles may send.
   package var ownSQLOfEveryone: OwnSQL { access.ownSQLOfEveryone(isLoopback: listening.isLoopback) }
+
+  /// Whether a client may write.
+  var needsWriter: Bool {
+    !access.statements.list.isEmpty || ownSQLOfEveryone.contains(.writing)
+      || access.roles.values.contains { $0.ownSQL.contains(.writing) }
+  }
 
   /// Why a server does not start with these settings, as one sentence; nil: they say who may do what.
   package var accessMistake: String? {

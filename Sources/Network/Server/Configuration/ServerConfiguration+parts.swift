@@ -24,7 +24,7 @@ extension ServerConfiguration {
     _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
     _ users: FileUsers
   ) throws(FreshetError) -> (any ClientTransactions)? {
-    guard access.needWriter(isLoopback: listening.isLoopback) else { return nil }
+    guard needsWriter else { return nil }
     if let broker { return ForwardedTransactions(broker, queryTimeout: limits.queryTimeout) }
     let settings = WriterSettings(
       database: database, timeout: limits.queryTimeout, memory: limits.transactionMemory,

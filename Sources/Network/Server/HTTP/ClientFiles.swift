@@ -1,4 +1,5 @@
 import Foundation
+import Gateway
 import LiveQuery
 
 /// The JavaScript client and `<live-list>`, as every server serves them: at a path of its own, whatever else it serves, also to pages of

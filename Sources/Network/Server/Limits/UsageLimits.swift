@@ -15,23 +15,18 @@ final class UsageLimits: Sendable {
 
   private let usages: Mutex<Usages>
   private let limited: LimitedAddresses
-  private let clock: (@Sendable () -> Int64)?
-  private let start = ContinuousClock.now
+  private let clock: @Sendable () -> Int64
 
   /// - Parameter roles: the limits of those that have some.
-  /// - Parameter clock: microseconds; nil for the system's.
-  init(_ limits: ServerLimits, roles: [String: RoleLimits], clock: (@Sendable () -> Int64)?) {
+  /// - Parameter clock: microseconds.
+  init(_ limits: ServerLimits, roles: [String: RoleLimits], clock: @escaping @Sendable () -> Int64) {
     usages = Mutex(Usages(addresses: ClientLimits(limits.clientBounds), identities: IdentityLimits(roles)))
     limited = LimitedAddresses(limits)
     self.clock = clock
   }
 
   /// Microseconds of the clock by which clients are limited.
-  var now: Int64 {
-    if let clock { return clock() }
-    let time = ContinuousClock.now - start
-    return time.components.seconds * 1_000_000 + time.components.attoseconds / 1_000_000_000_000
-  }
+  var now: Int64 { clock() }
 
   /// - Returns: 0, or the seconds until the client may send a request.
   func secondsUntilAdmitting(_ client: ClientAddress) -> Int {
