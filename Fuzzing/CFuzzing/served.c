@@ -167,7 +167,7 @@ static void start(void) {
     problems[fault] = (gateway_problem){.status = 400 + fault, .code = "refused", .headers = "", .body = "refused\n"};
   }
   const gateway_configuration configuration = {
-      .count = 1, .listening_socket = listen_on_loopback(), .live_path = "/v1/live", .subprotocol = "freshet.v1",
+      .count = 1, .listening_socket = listen_on_loopback(), .subprotocol = "freshet.v1",
       .problems = problems, .budget = gateway_budget_create(0),
       .message_limit = MESSAGE_LIMIT, .body_limit = BODY_LIMIT, .outbox_limit = 1024,
       .read_timeout = 2000, .head_timeout = 2000, .body_timeout = 2000, .stream_headers = "",

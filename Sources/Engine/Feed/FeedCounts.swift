@@ -12,6 +12,16 @@ package struct FeedCounts: Sendable, Equatable {
   package var gaps = 0
   /// Bytes of rows that are remembered for readers that come back.
   package var bytes = 0
+
+  package init() {}
+
+  package mutating func add(_ other: FeedCounts) {
+    readers += other.readers
+    commits += other.commits
+    joinedCommits += other.joinedCommits
+    gaps += other.gaps
+    bytes += other.bytes
+  }
 }
 
 /// The newest counts, for other threads. The feed's thread writes them.

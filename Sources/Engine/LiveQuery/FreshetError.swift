@@ -8,6 +8,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   public static let unknownSubscription = ErrorCode(rawValue: "unknown_subscription")
   public static let duplicateSubscription = ErrorCode(rawValue: "duplicate_subscription")
   public static let badQuery = ErrorCode(rawValue: "bad_query")
+  public static let noSuchDatabase = ErrorCode(rawValue: "no_such_database")
   public static let noSuchTable = ErrorCode(rawValue: "no_such_table")
   public static let noSuchColumn = ErrorCode(rawValue: "no_such_column")
   public static let duplicateKey = ErrorCode(rawValue: "duplicate_key")

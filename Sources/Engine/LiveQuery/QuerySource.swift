@@ -3,6 +3,9 @@ package enum QuerySource: Sendable {
   case adHoc(Query)
   case published(name: String, parameters: Query.Parameters)
 
+  /// No query at all: what a token says that says one.
+  package static let none = QuerySource.published(name: "", parameters: .none)
+
   package init(_ query: Query) {
     if let name = query.publishedName {
       self = .published(name: name, parameters: query.parameters)

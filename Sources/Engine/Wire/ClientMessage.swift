@@ -110,8 +110,7 @@ extension ClientMessage.Subscribe {
 
 extension MemberReader {
   fileprivate func query() throws(FreshetError) -> QuerySource {
-    guard let json = members["query"] else { throw .badMessage("query is missing") }
-    return try QuerySource(json: json)
+    try members["query"].map { json throws(FreshetError) in try QuerySource(json: json) } ?? .none
   }
 
   /// A value, or an array for a compound key.

@@ -18,9 +18,12 @@ extension RemoteDatabase {
   ///
   /// - Parameters:
   ///   - address: `http(s)://host:port` or `ws(s)://host:port/path`.
+  ///   - database: the name of one of the server's databases, where it has several.
   ///   - token: returns the token that identifies the client, as with a transport of one's own.
   /// - Throws: `FreshetError` for an invalid address.
-  public convenience init(_ address: String, token: (@Sendable () async throws -> String)? = nil) throws {
-    try self.init(address, token: token, transport: defaultTransport)
+  public convenience init(
+    _ address: String, database: String? = nil, token: (@Sendable () async throws -> String)? = nil
+  ) throws {
+    try self.init(address, database: database, token: token, transport: defaultTransport)
   }
 }

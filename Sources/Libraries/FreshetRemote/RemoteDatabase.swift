@@ -18,15 +18,17 @@ public final class RemoteDatabase: Sendable {
 
   /// - Parameters:
   ///   - address: `http(s)://host:port` or `ws(s)://host:port/path`.
+  ///   - database: the name of one of the server's databases, where it has several.
   ///   - token: returns the token that identifies the client. Called for each connection, before a token expires, and
   ///     when the server rejects it; lists and transactions meanwhile continue.
   ///   - transport: how to connect.
   /// - Throws: `FreshetError` for an invalid address.
   public init(
-    _ address: String, token: (@Sendable () async throws -> String)? = nil,
+    _ address: String, database: String? = nil, token: (@Sendable () async throws -> String)? = nil,
     transport: any LiveTransport
   ) throws {
-    source = ConnectionSource(Connection(try ServerAddress(address), token: token, transport: transport))
+    source = ConnectionSource(
+      Connection(try ServerAddress(address, database: database), token: token, transport: transport))
   }
 
   /// Ends the connection. Lists fail with `shutting_down`, unanswered transactions with `disconnected`.

@@ -7,11 +7,13 @@ package struct ServerAddress: Sendable {
   let url: URL
 
   static let subprotocol = "freshet.v1"
+  private static let route = "/v1/live"
 
   /// - Parameter address: `http(s)://host:port`, whose socket is `/v1/live`; or `ws(s)://host:port/path`, with
   ///   `/v1/live` by default. The default scheme is http.
+  /// - Parameter database: which of several, by its name.
   /// - Throws: a sentence that describes the mistake.
-  package init(_ address: String) throws(FreshetError) {
+  package init(_ address: String, database: String? = nil) throws(FreshetError) {
     let (scheme, rest) = Self.split(address, at: "://") ?? ("http", address)
     let isSecure: Bool
     switch scheme.lowercased() {
@@ -24,13 +26,28 @@ package struct ServerAddress: Sendable {
     var path = String(rest.dropFirst(authority.count))
     while path.hasSuffix("/") { path.removeLast() }
     try check(path.isEmpty || path.hasPrefix("/"), "\(address) has something behind the host that is no path")
-    if !scheme.lowercased().hasPrefix("ws") || path.isEmpty { path += "/v1/live" }
+    if !scheme.lowercased().hasPrefix("ws") || path.isEmpty { path += Self.route }
+    if let database, path.hasSuffix(Self.route) {
+      path = "\(path.dropLast(Self.route.count))/db/\(Self.escaped(database))\(Self.route)"
+    }
     let isURL = path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     guard isURL, let url = URL(string: "\(isSecure ? "wss" : "ws")://\(host):\(port ?? (isSecure ? 443 : 80))\(path)")
     else {
       throw FreshetError(.badMessage, "\(address) has characters in its path that no URL has")
     }
     self.url = url
+  }
+
+  /// Percent-encoded, but for what no address gives a meaning.
+  private static func escaped(_ name: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return name.utf8.reduce(into: "") { escaped, byte in
+      let scalar = Unicode.Scalar(byte)
+      let isPlain =
+        scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+        || "-_".unicodeScalars.contains(scalar)
+      escaped += isPlain ? String(scalar) : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+    }
   }
 
   private static func split(_ text: String, at separator: String) -> (String, String)? {

@@ -166,13 +166,6 @@ void channels_dispatch(gateway *gateway, const struct dispatch *dispatch) {
   }
 }
 
-void channels_broadcast(gateway *gateway, gateway_frame *frame) {
-  for (uint32_t i = 0; i < gateway->channels.all.count; i++) {
-    struct channel *channel = gateway->channels.all.entries[i].object;
-    if (channel && !channel->kind->is_stream) channel_send(channel, frame);
-  }
-}
-
 void channels_tell_drained(gateway *gateway) {
   uint64_t waiters = gateway->channels.drained_waiters;
   gateway->channels.drained_waiters = 0;

@@ -50,7 +50,6 @@ struct dispatch {
   gateway_channel_id channels[];
 };
 void channels_dispatch(gateway *gateway, const struct dispatch *dispatch);
-void channels_broadcast(gateway *gateway, gateway_frame *frame);
 void channels_tell_drained(gateway *gateway);
 /* The caller holds the gateway's lock, and the service thread has not got the frame yet. */
 void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t count);

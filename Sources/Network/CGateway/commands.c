@@ -25,7 +25,6 @@ static void discard(gateway *gateway, const struct command *command) {
     case COMMAND_CLOSE:
     case COMMAND_STOP: free(command->reason); break;
     case COMMAND_CERTIFICATE: gateway_certificate_free(command->certificate); break;
-    case COMMAND_BROADCAST:
     case COMMAND_NOTIFY:
     case COMMAND_RESUME:
     case COMMAND_STOP_LISTENING: break;

@@ -9,7 +9,6 @@ struct dispatch;
 
 enum command_kind {
   COMMAND_QUEUE,
-  COMMAND_BROADCAST,
   COMMAND_NOTIFY,
   COMMAND_CLOSE,
   COMMAND_END,

@@ -34,7 +34,6 @@ void dispatch_command(gateway *gateway, struct command *command) {
   struct exchange *exchange;
   switch (command->kind) {
     case COMMAND_QUEUE: channels_dispatch(gateway, command->dispatch); break;
-    case COMMAND_BROADCAST: channels_broadcast(gateway, command->frame); break;
     case COMMAND_NOTIFY:
       gateway->configuration.callbacks.notified(gateway->context, command->id, command->value);
       break;
@@ -77,11 +76,6 @@ void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel
   dispatch->count = count;
   memcpy(dispatch->channels, channels, count * sizeof *channels);
   commands_push(gateway, (struct command){.kind = COMMAND_QUEUE, .dispatch = dispatch}, false);
-}
-
-void gateway_broadcast(gateway *gateway, gateway_frame *frame) {
-  frame_hold(gateway, frame);
-  commands_push(gateway, (struct command){.kind = COMMAND_BROADCAST, .frame = frame}, false);
 }
 
 void gateway_notify(gateway *gateway, gateway_channel_id channel, uint64_t value) {

@@ -25,7 +25,6 @@ static gateway_fault find_fault(const struct connection *connection, const struc
   const gateway_request *head = &request->head;
   if (gateway->tls && !lws_is_ssl(connection->wsi)) return GATEWAY_NO_TLS;
   if (strcasecmp(upgrade, "websocket") != 0 || !span_equals(head->method, "GET")) return GATEWAY_OTHER_UPGRADE;
-  if (!span_equals(head->path, c->live_path)) return GATEWAY_NOT_FOUND;
   if (!span_equals(request->version, "13")) return GATEWAY_BAD_WEBSOCKET_VERSION;
   if (request->content_length) return GATEWAY_UPGRADE_WITH_BODY;
   gateway_fault verdict = c->callbacks.handshake(gateway->context, head);

@@ -33,21 +33,24 @@ final class CallbackContext {
   /// A request is whole.
   func perform(_ request: HTTPRequest, _ id: RequestID) {
     let configuration = gateway.configuration
-    if request.path == configuration.livePath {
+    if configuration.isLive(request.path) {
       gateway.refuse(id, GATEWAY_NEEDS_UPGRADE)
     } else if configuration.routes.contains(where: { request.path.utf8.starts(with: $0.utf8) }) {
       delegate.gateway(gateway, requested: request, as: id)
     } else {
-      gateway.answerWithFile(request, id)
+      gateway.answerWithFile(request.path, request, id)
     }
   }
 }
 
 extension Gateway {
-  fileprivate func answerWithFile(_ request: HTTPRequest, _ id: RequestID) {
+  /// Answers with a public file.
+  ///
+  /// - Parameter path: the file's, which may be another than the request's.
+  package func answerWithFile(_ path: String, _ request: HTTPRequest, _ id: RequestID) {
     let always = configuration.staticHeaders
-    guard let file = files?.open(request.path) else {
-      let isScript = PublicFiles.isScript(request.path)
+    guard let file = files?.open(path) else {
+      let isScript = PublicFiles.isScript(path)
       return refuse(id, isScript ? GATEWAY_SCRIPT_NOT_FOUND : GATEWAY_NOT_FOUND, headers: always)
     }
     guard request.method == "GET" || request.method == "HEAD" else {
@@ -85,7 +88,9 @@ let callbacks = gateway_callbacks(
   },
   handshake: { context, request in
     let context = CallbackContext.from(context)
-    let refusal = context.delegate.gateway(context.gateway, shouldRefuse: HTTPRequest(request.pointee))
+    let handshake = HTTPRequest(request.pointee)
+    guard context.gateway.configuration.isLive(handshake.path) else { return GATEWAY_NOT_FOUND }
+    let refusal = context.delegate.gateway(context.gateway, shouldRefuse: handshake)
     return refusal.map(gateway_fault.init(refusingWith:)) ?? GATEWAY_NO_FAULT
   },
   opened: { context, session, request in

@@ -113,11 +113,6 @@ package final class Gateway: @unchecked Sendable {
     if channels.withContiguousStorageIfAvailable(queue) == nil { Array(channels).withUnsafeBufferPointer(queue) }
   }
 
-  /// Queues a frame for every session.
-  package func broadcast(_ frame: Frame) {
-    for thread in threads { gateway_broadcast(thread, frame.pointer) }
-  }
-
   /// Has the channel's delegate notified once everything queued before is on its way, at the latest after the next `flush`.
   package func notify(_ value: UInt64, of channel: ChannelID) {
     gateway_notify(thread(of: channel.rawValue), channel.rawValue, value)

@@ -27,6 +27,8 @@ package struct GatewayConfiguration: Sendable {
   package var publicDirectory: String?
   /// The path of the WebSocket route.
   package var livePath = "/v1/live"
+  /// What the path may begin with in addition, before other parts; nil: nothing.
+  package var livePrefix: String?
   /// The WebSocket subprotocol: clients offer it, or none.
   package var subprotocol = "freshet.v1"
   /// Prefixes of the paths that `GatewayDelegate.gateway(_:requested:as:)` answers.
@@ -59,4 +61,12 @@ package struct GatewayConfiguration: Sendable {
   private var streamHeaderFields: [HeaderField] = []
 
   package init() {}
+}
+
+extension GatewayConfiguration {
+  /// Whether WebSockets are at this path.
+  func isLive(_ path: String) -> Bool {
+    if path == livePath { return true }
+    return livePrefix.map { path.hasPrefix($0) && path.dropFirst($0.count).hasSuffix(livePath) } ?? false
+  }
 }

@@ -96,6 +96,7 @@ extension gateway_fault {
     switch status {
     case 401: self = GATEWAY_REFUSED_UNAUTHENTICATED
     case 403: self = GATEWAY_REFUSED_FORBIDDEN
+    case 404: self = GATEWAY_NOT_FOUND
     case 429: self = GATEWAY_REFUSED_HASTY
     case 503: self = GATEWAY_REFUSED_OVERLOADED
     default: self = GATEWAY_REFUSED

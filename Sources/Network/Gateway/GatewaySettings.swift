@@ -34,7 +34,7 @@ final class GatewaySettings: @unchecked Sendable {
     }
     self.budget = budget
     texts = [
-      configuration.livePath, configuration.subprotocol, headerLines(configuration.streamHeaders),
+      configuration.subprotocol, headerLines(configuration.streamHeaders),
       configuration.heartbeat,
     ].map(Self.copy)
     var callbacks = callbacks
@@ -42,15 +42,15 @@ final class GatewaySettings: @unchecked Sendable {
     if configuration.limits.messageRate == 0 { callbacks.framed = nil }
     self.configuration = gateway_configuration(
       number: 0, count: UInt32(clamping: configuration.serviceThreads), listening_socket: -1, certificate: certificate,
-      live_path: texts[0].baseAddress!, subprotocol: texts[1].baseAddress!, problems: problems, budget: budget,
+      subprotocol: texts[0].baseAddress!, problems: problems, budget: budget,
       message_limit: configuration.limits.messageLimit, body_limit: configuration.limits.bodyLimit,
       outbox_limit: configuration.limits.outboxLimit, read_timeout: configuration.limits.readTimeout.milliseconds,
       head_timeout: configuration.limits.headTimeout.milliseconds,
       body_timeout: configuration.limits.bodyTimeout.milliseconds,
       body_rate: Int32(clamping: configuration.limits.bodyRate),
       ping_after: configuration.limits.pingAfter.milliseconds,
-      hang_up_after: configuration.limits.hangUpAfter.milliseconds, stream_headers: texts[2].baseAddress!,
-      heartbeat: texts[3].baseAddress!, heartbeat_after: configuration.heartbeatAfter.milliseconds,
+      hang_up_after: configuration.limits.hangUpAfter.milliseconds, stream_headers: texts[1].baseAddress!,
+      heartbeat: texts[2].baseAddress!, heartbeat_after: configuration.heartbeatAfter.milliseconds,
       callbacks: callbacks)
   }
 

@@ -18,34 +18,21 @@ package final class FreshetServer: Sendable {
   private let gateway: Gateway
   /// Serves metrics, health and readiness, where they have an address of their own.
   private let metricsGateway: Gateway?
-  let pool: ControllerPool
-  /// Nil when clients may not write.
-  private let transactions: (any ClientTransactions)?
-  /// Nil when the file is not replicated.
-  private let replication: ServerReplication?
-  private let doors: Doors
+  private let databases: Databases
+  private let door: FrontDoor
   private let routes: Routes
   /// Nil: there is none.
   private let accessLog: AccessLog?
   private let auditLog: AuditLog?
-  /// Nil: nothing of transactions is kept for the next start.
-  private let kept: KeptTransactions?
 
-  /// Opens the database, starts the followers and listens.
+  /// Opens the database, starts the followers and listens. Of several databases each is opened by its first client.
   ///
   /// - Throws: `ServerError` with one sentence for the operator.
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
     if let mistake = configuration.accessMistake { throw ServerError(mistake) }
     self.configuration = configuration
     self.logger = logger
-    doors = Doors(configuration)
-    let followers = EpochFollowers(configuration.state.epochRenewed)
-    let position = configuration.position
-    let (keeper, kept, published) = configuration.keepers(at: position, logger)
-    self.kept = kept
-    let epochs = FileEpochs(startingWith: configuration.state.epoch ?? position?.epoch ?? keeper?.epoch) {
-      followers.tell($0)
-    }
+    door = FrontDoor(configuration, logger: logger)
     accessLog = try configuration.logs.access.map { destination throws(ServerError) in
       try AccessLog(destination, logger: logger)
     }
@@ -59,101 +46,52 @@ package final class FreshetServer: Sendable {
       }
     } catch { throw ServerError(error.message) }
     let rejections = Rejections()
-    let output: SessionOutput
-    do {
-      let replica = try configuration.replica(logger: logger)
-      let users = FileUsers(path: configuration.database)
-      transactions = try configuration.transactions(auditLog, forwardingTo: replica?.broker, kept, epochs, users)
-      output = SessionOutput(gateway, transactions, Greeting(configuration.limits, epochs), rejections)
-      pool = try ControllerPool(
-        FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
-        readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
-        journal: configuration.journal(logger),
-        logger: logger)
-      replication = try ServerReplication(
-        configuration.replicationSettings, replica, pool, transactions, published,
-        mustEnd: configuration.ending.mustEnd, logger: logger)
-    } catch let error as BrokerError {
-      throw ServerError(error.message)
-    } catch let error as ForeignFile {
-      throw ServerError(error.description)
-    } catch {
-      throw ServerError("cannot open \(configuration.database): \(ServerError.sentence(of: error))")
-    }
-    let reports = ServerReports(
-      of: configuration.database, gateway, pool, transactions, replication, doors, rejections, accessLog)
-    routes = Routes(
-      reports, output, OriginRefusals(logger: logger), ClientFiles(in: configuration.pages.clientDirectory))
-    let authenticator = configuration.authentication.map {
-      Authenticator(
-        $0, roles: Set(configuration.access.roles.keys), date: configuration.clocks.wall,
-        clock: configuration.clocks.monotonic,
-        logger: logger)
-    }
-    let clocks = configuration.clocks
-    let limits = UsageLimits(
-      configuration.limits, roles: configuration.access.roles.compactMapValues(\.limits),
-      clock: { [gateway] in gateway.now })
-    let bounds = SessionBounds(configuration.limits, wallClock: clocks.wall, clock: clocks.monotonic)
-    let metricsPolicy = OriginPolicy(
-      allowed: [], hosts: configuration.pages.allowedHosts,
-      isLoopback: configuration.listening.metricsAddress?.isLoopback ?? true)
-    do throws(GatewayError) {
-      try metricsGateway?.start(MetricsFront(reports, metricsPolicy, logger))
-      try gateway.start { thread in
-        Clients(thread, reports, output, authenticator, limits, routes, bounds, logger: logger)
-      }
-    } catch {
+    databases = try Databases(
+      configuration, .init(gateway: gateway, rejections: rejections, auditLog: auditLog, logger: logger))
+    let reports = ServerReports(gateway, databases, door, rejections, accessLog)
+    routes = Routes(reports, ClientFiles(in: configuration.pages.clientDirectory))
+    do throws(GatewayError) { try start(reports) } catch {
       metricsGateway?.stop()
-      pool.stop()
-      published?.release()
+      databases.abandon()
       throw ServerError(error.message)
     }
     accessLog?.start()
     auditLog?.start()
-    replication?.start()
-    followers.add(replication)
-    checkPublishedQueries()
-    openKeptQueries()
+    databases.only?.database.start()
+  }
+
+  private func start(_ reports: ServerReports) throws(GatewayError) {
+    let clocks = configuration.clocks
+    let authenticator = configuration.authentication.map {
+      Authenticator(
+        $0, roles: databases.access.roleNames, date: clocks.wall, clock: clocks.monotonic, logger: logger)
+    }
+    let limits = UsageLimits(
+      configuration.limits, roles: databases.access.limits, clock: { [gateway] in gateway.now })
+    let bounds = SessionBounds(configuration.limits, wallClock: clocks.wall, clock: clocks.monotonic)
+    let metricsPolicy = OriginPolicy(
+      allowed: [], hosts: configuration.pages.allowedHosts,
+      isLoopback: configuration.listening.metricsAddress?.isLoopback ?? true)
+    try metricsGateway?.start(MetricsFront(reports, metricsPolicy, logger))
+    try gateway.start { thread in
+      Clients(thread, reports, authenticator, limits, routes, bounds, logger: logger)
+    }
   }
 
   /// Logs who may read and write what. To be called once, at the start.
   package func logAccess() {
-    // A replica's file is written by this server whatever the clients may do.
-    let isReplica = configuration.replication?.role == .replica
-    let isThere = FileIdentity(path: configuration.database) != nil
-    let report = AccessReport(configuration, isWritable: isReplica || !isThere ? nil : transactions?.isWritable)
+    let report = AccessReport(configuration, isWritable: databases.only?.database.isWritable)
     logger.info("access: \(report.sentence)")
     for warning in report.warnings { logger.warning("\(warning)") }
   }
 
-  /// Opens the published queries that are kept open: once for each role that may ask them.
-  private func openKeptQueries() {
-    for published in configuration.access.queries.list where published.isKept {
-      var query = published.sample
-      query.access.isPublished = true
-      let roles = configuration.access.roles.filter { $0.value.queries.contains(published.name) }.keys
-      let askers: [String?] = configuration.access.roles.isEmpty || published.isUnfiltered ? [nil] : roles.sorted()
-      for role in askers {
-        query.access.role = role
-        pool.follower(for: query).post(.keep(query))
-      }
-    }
+  /// Of a server that has one database.
+  var pool: ControllerPool {
+    guard let only = databases.only else { preconditionFailure("the server has several databases") }
+    return only.database.pool
   }
 
-  /// Warns of published queries that this database cannot answer; they stay, for the schema may change.
-  private func checkPublishedQueries() {
-    for published in configuration.access.queries.list {
-      let query = published.sample
-      pool.follower(for: query).post(
-        .explain(query) { [logger] result in
-          guard case .failure(let error) = result else { return }
-          logger.warning("the published query \(published.name) cannot be answered: \(error.message)")
-        })
-    }
-  }
-
-  /// The epochs of the file's states.
+  /// The epochs of the file's states, where there is one file.
   package var epochs: FileEpochs { pool.file.epochs }
 
   /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another `hello`. Any
@@ -206,16 +144,12 @@ package final class FreshetServer: Sendable {
   ///
   /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their states.
   package func stop() {
-    doors.close()
+    door.close()
     gateway.stopListening()
-    transactions?.drain(grace: configuration.ending.grace)
+    databases.drain()
     routes.snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.ending.grace)
-    // Behind what clients wrote last, and before the followers that it numbers commits with.
-    replication?.stop()
-    let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
-    pool.stop { kept?.keep(promises()) }
-    if transactions != nil, promises() != nil { kept?.journal.remove() }
+    databases.stop()
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.ending.grace)
     auditLog?.stop(grace: configuration.ending.grace)

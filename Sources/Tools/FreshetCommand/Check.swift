@@ -26,7 +26,7 @@ struct Check: ParsableCommand {
   func run() throws {
     let configuration: ConfigurationFile
     do { configuration = try ConfigurationFile(path: file) } catch { throw CommandFailure("\(error)") }
-    guard let path = database ?? configuration.database else {
+    guard let path = database ?? configuration.database.first else {
       throw CommandFailure("\(file) names no database: say --database")
     }
     let existing = try DatabaseFile.existing(path)

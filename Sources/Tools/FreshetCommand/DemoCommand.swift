@@ -39,7 +39,7 @@ struct Demo: ParsableCommand {
     address.listening.host = options.host
     var writer: WriterProcess?
     defer { writer?.stop() }
-    try options.serve(path, allowsWrites: allowWrites || address.listening.isLoopback) { server in
+    try options.serve(.one(path), allowsWrites: allowWrites || address.listening.isLoopback) { server in
       writer = try WriterProcess(path: path, writesPerSecond: writesPerSecond, target: rows)
       print("Open \(server.scheme)://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
       // A pipe is not a terminal: without this, who waits for the line waits forever.

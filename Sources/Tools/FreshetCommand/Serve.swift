@@ -5,20 +5,28 @@ import Foundation
 import Logging
 import Replication
 import Server
-import Store
 
 struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Serve a database: live queries over WebSocket, snapshots over HTTP, static files.",
+    abstract: "Serve databases: live queries over WebSocket, snapshots over HTTP, static files.",
     discussion: """
+      freshet serve app.sqlite
+      freshet serve storage/
+      freshet serve 'tenants/*.sqlite' shared.sqlite
+
+      One file is served at /v1/…. Of a folder, of several files and of a pattern each file has a name, its path in the folder \
+      without its ending, and is served at /db/NAME/v1/…; it is opened by its first client, and closed when nobody uses it.
+
       Lists follow every change of the file, by any program: the server reads changed rows from the pages that a commit \
       wrote. It writes nothing to the file, and writers need not cooperate. A database in WAL mode is followed row by row; \
       in a rollback-journal mode whole tables are compared after a commit. `PRAGMA journal_mode = WAL` changes the mode \
       permanently. The server listens on 127.0.0.1 unless --host says otherwise. It shuts down cleanly at SIGTERM and SIGINT.
       """)
 
-  @Argument(help: ArgumentHelp("The SQLite file; not needed when the configuration file names it.", valueName: "db"))
-  var database: String?
+  @Argument(
+    help: ArgumentHelp(
+      "The SQLite file, or folders and files; not needed when the configuration file names them.", valueName: "db"))
+  var database: [String] = []
 
   @OptionGroup var options: ServeOptions
   @OptionGroup(title: "Applications' own") var reading: ReadingOptions
@@ -50,17 +58,21 @@ struct Serve: ParsableCommand {
     let file = try Settings.file(config)
     let settings = Settings(file: file)
     try reading.apply(file.foreignParts)
-    guard let database = database ?? settings.text("FRESHET_DATABASE") ?? file.database else {
-      throw ValidationError("Missing expected argument '<db>'")
+    let named = settings.text("FRESHET_DATABASE").map { [$0] } ?? file.database
+    let paths = database.isEmpty ? named : database
+    guard let first = paths.first else { throw ValidationError("Missing expected argument '<db>'") }
+    let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
+    if DatabasePlaces.areSeveral(paths) {
+      if copy { throw CommandFailure("--copy serves a copy of one file") }
+      return try options.serve(.several(paths), allowsWrites: allowsWrites, settings)
     }
-    let path = try DatabaseFile.expected(database)
+    let path = try DatabaseFile.expected(first)
     // A replica makes its file.
     if !waits, try options.replication.settings(settings)?.role != .replica, !DatabaseFile.isThere(path) {
-      throw CommandFailure("\(DatabaseFile.absence(database)) --wait waits for one to appear.")
+      throw CommandFailure("\(DatabaseFile.absence(first)) --wait waits for one to appear.")
     }
-    let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
     if copy { return try serveCopy(of: path, allowsWrites: allowsWrites, settings) }
-    try options.serve(path, allowsWrites: allowsWrites, settings)
+    try options.serve(.one(path), allowsWrites: allowsWrites, settings)
   }
 
   private func serveCopy(of path: String, allowsWrites: Bool, _ settings: Settings) throws {
@@ -73,7 +85,7 @@ struct Serve: ParsableCommand {
     (options.state.noState, options.state.state) = (true, nil)
     let copy = try PrivateCopy(of: path)
     defer { copy.stop() }
-    try options.serve(copy.path, allowsWrites: false, settings) { _ in copy.start() }
+    try options.serve(.one(copy.path), allowsWrites: false, settings) { _ in copy.start() }
   }
 }
 
@@ -133,9 +145,17 @@ struct ServeOptions: ParsableArguments {
     guard (0...65_535).contains(port ?? 0) else { throw ValidationError("--port must be 0 to 65535.") }
   }
 
+  /// What is served.
+  enum Served {
+    /// A file.
+    case one(String)
+    /// Files, folders and patterns.
+    case several([String])
+  }
+
   /// Serves until SIGTERM or SIGINT.
   func serve(
-    _ path: String, allowsWrites: Bool, _ settings: Settings = Settings(),
+    _ served: Served, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
     // First of all: from here on a signal waits until there is a server to stop, or to reload.
@@ -148,13 +168,12 @@ struct ServeOptions: ParsableArguments {
       return handler
     }
     let logger = Logger(label: "freshet")
-    var configuration = try configuration(path, allowsWrites: allowsWrites, settings)
+    var configuration = try configuration(served, allowsWrites: allowsWrites, settings)
     let end = ForcedEnd(logger)
     let failure = Failure()
     configuration.ending.mustEnd = { failure.end(because: $0) }
     // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
-    let hasWAL = DatabaseFile.hasWAL(path)
-    let absence = DatabaseFile.isThere(path) ? nil : DatabaseFile.absence(path)
+    let notices = Notices(served)
     let host = configuration.listening.host
 
     let server: FreshetServer
@@ -162,9 +181,8 @@ struct ServeOptions: ParsableArguments {
       throw CommandFailure("\(error)")
     }
     let name = host.contains(":") ? "[\(host)]" : host
-    logger.info("serving \(path) at \(server.scheme)://\(name):\(server.port)/")
-    if let absence { logger.warning("waiting for the file: \(absence)") }
-    logHowFollowed(path, hasWAL: hasWAL, logger)
+    logger.info("serving \(notices.name) at \(server.scheme)://\(name):\(server.port)/")
+    notices.log(logger)
     for name in try Variables.unknown() { logger.notice("\(name) is not a setting of freshet: it changes nothing") }
     server.logAccess()
     if let port = server.metricsPort { logger.info("serving metrics at port \(port)") }
@@ -179,28 +197,18 @@ struct ServeOptions: ParsableArguments {
     if let reason = failure.reason { throw CommandFailure(reason) }
   }
 
-  private func logHowFollowed(_ path: String, hasWAL: Bool?, _ logger: Logger) {
-    switch hasWAL {
-    case true?: logger.info("following \(path) row by row, from its write-ahead log")
-    case false?:
-      logger.warning(
-        "\(path) has a rollback journal: whole tables are compared after each commit; PRAGMA journal_mode = WAL, once, makes that row by row"
-      )
-    case nil: break
-    }
-    if MountedFile.isMounted(path) {
-      logger.warning(
-        "\(path) is mounted without its folder: another file that takes its name, and WAL mode, cannot be followed; mount the folder"
-      )
-    }
-    if hasWAL != false, let notice = WALResetBug.notice { logger.notice("\(notice)") }
-  }
-
   private func configuration(
-    _ path: String, allowsWrites: Bool, _ settings: Settings
+    _ served: Served, allowsWrites: Bool, _ settings: Settings
   ) throws -> ServerConfiguration {
     let file = settings.file
-    var configuration = ServerConfiguration(database: path, accessOf: file)
+    var configuration: ServerConfiguration
+    switch served {
+    case .one(let path): configuration = ServerConfiguration(database: path, accessOf: file)
+    case .several(let paths):
+      do { configuration = ServerConfiguration(places: try DatabasePlaces(paths), accessOf: file) } catch {
+        throw CommandFailure("\(error)")
+      }
+    }
     configuration.listening.host = hostOption ?? settings.text("FRESHET_HOST") ?? configuration.listening.host
     configuration.listening.port = try port ?? settings.port() ?? configuration.listening.port
     configuration.pages.clientDirectory = PublicDirectory.bundled

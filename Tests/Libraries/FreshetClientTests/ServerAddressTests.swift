@@ -17,6 +17,15 @@ import Testing
   }
 
   @Test(arguments: [
+    ("http://h", "acme", "ws://h:80/db/acme/v1/live"),
+    ("http://h/base", "a/b ä", "ws://h:80/base/db/a%2Fb%20%C3%A4/v1/live"),
+    ("ws://h:81/v1/live", "..", "ws://h:81/db/%2E%2E/v1/live"), ("h", "a?b#c%", "ws://h:80/db/a%3Fb%23c%25/v1/live"),
+  ])
+  func `One of several databases`(url: String, name: String, expected: String) throws {
+    #expect(try ServerAddress(url, database: name).url.absoluteString == expected)
+  }
+
+  @Test(arguments: [
     "ftp://h", "http://", "http://:80", "http://h:0", "http://h:x", "http://h:70000", "http://u@h", "http://h h",
     "http://h/a b", "http://[::1]x", "http://h?x", "http://h/\r\nX: y",
   ])

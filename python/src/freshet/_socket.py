@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import ssl
 from typing import Any, Awaitable, Callable, Dict, Mapping, NamedTuple, Optional, Union, cast
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidHandshake, InvalidStatus
@@ -28,13 +28,18 @@ _PATIENCE = 10
 _READ_AHEAD = 16
 
 
-def live_address(url: str) -> str:
-    """The address of the socket: that of a server (`http://127.0.0.1:8080/`, or wherever it is mounted) with `v1/live` added."""
+def live_address(url: str, database: Optional[str] = None) -> str:
+    """The address of the socket: that of a server (`http://127.0.0.1:8080/`, or wherever it is mounted) with `v1/live` added.
+
+    `database` is the name of one of several.
+    """
     parts = urlsplit(url)
     scheme = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}.get(parts.scheme)
     if scheme is None or not parts.netloc:
         raise ValueError(f"{url!r} is no address of a server: http://127.0.0.1:8080, for example")
     path = parts.path if parts.path.endswith("/v1/live") else parts.path.rstrip("/") + "/v1/live"
+    if database is not None:
+        path = f"{path[:-len('v1/live')]}db/{quote(database, safe='')}/v1/live"
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
 

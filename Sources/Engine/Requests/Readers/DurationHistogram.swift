@@ -12,6 +12,14 @@ package struct DurationHistogram: Sendable {
   package private(set) var count = 0
   package private(set) var sum = Nanoseconds.zero
 
+  package init() {}
+
+  package mutating func add(_ other: DurationHistogram) {
+    for index in counts.indices { counts[index] += other.counts[index] }
+    count += other.count
+    sum += other.sum
+  }
+
   mutating func note(_ span: Nanoseconds) {
     for (index, bound) in Self.bounds.enumerated() where span <= bound { counts[index] += 1 }
     count += 1

@@ -5,7 +5,7 @@
  *
  * Threads. A gateway is one service thread, started by gateway_start, which owns its sockets. All callbacks run on it and must
  * return soon. Several gateways may serve one port; they share a budget and nothing else, and their ids are different ones. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
- * gateway_queue, _broadcast and _notify, which leave that to gateway_flush); what they do to a channel or request that is gone
+ * gateway_queue and _notify, which leave that to gateway_flush); what they do to a channel or request that is gone
  * already is nothing.
  *
  * Ownership. Bytes given to a callback are valid during the call only. A frame is counted by references; sending one
@@ -90,7 +90,7 @@ typedef enum gateway_fault {
   GATEWAY_NOT_FOUND,             /* no handshake at this path */
   GATEWAY_SCRIPT_NOT_FOUND,      /* the same, where a script was asked for */
   GATEWAY_NOT_FOR_FILES,         /* another method than GET and HEAD */
-  GATEWAY_NEEDS_UPGRADE,         /* a plain request to `live_path` */
+  GATEWAY_NEEDS_UPGRADE,         /* a plain request where WebSockets are */
   GATEWAY_OTHER_UPGRADE,         /* than to WebSocket, or not by GET */
   GATEWAY_BAD_WEBSOCKET_VERSION,
   GATEWAY_UPGRADE_WITH_BODY,
@@ -138,7 +138,7 @@ typedef struct gateway_callbacks {
                                 gateway_span forwarded);
   /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
   int (*admitted)(void *_Nullable context, const gateway_request *request);
-  /* A WebSocket handshake on `live_path`, before the upgrade: GATEWAY_NO_FAULT accepts it. */
+  /* A WebSocket handshake on whatever path, before the upgrade: GATEWAY_NO_FAULT accepts it. */
   gateway_fault (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /* One whole message of text, no longer than `message_limit`. */
@@ -190,7 +190,6 @@ typedef struct gateway_configuration {
   int listening_socket;                  /* it listens, and is the gateway's from gateway_create on */
   /* NULL: no TLS. With it no other connection is served. */
   const gateway_certificate *_Nullable certificate;
-  const char *live_path;                 /* the WebSocket route, "/v1/live" */
   const char *subprotocol;               /* "freshet.v1" */
   const gateway_problem *problems;       /* GATEWAY_FAULTS of them, by fault */
   gateway_budget *budget;
@@ -271,8 +270,6 @@ void gateway_frame_release(gateway_frame *frame);
  * after the next gateway_flush at the latest; frames that are due together leave in one write. Any thread.
  */
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);
-/* Queues a frame for every session. Any thread. */
-void gateway_broadcast(gateway *gateway, gateway_frame *frame);
 /* Has `notified` called once everything queued before is on its way. Any thread. */
 void gateway_notify(gateway *gateway, gateway_channel_id channel, uint64_t value);
 /*

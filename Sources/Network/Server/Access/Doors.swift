@@ -1,13 +1,11 @@
-import Gateway
 import LiveQuery
 import Requests
 import Store
-import Synchronization
 import Wire
 
-/// What clients may ask and write, under which names, and from which pages: from what they send to queries and transactions.
+/// What clients may ask and write, and under which names: from what they send to queries and transactions.
 ///
-/// Any thread. State: whether the doors are open.
+/// Any thread: constant.
 final class Doors: Sendable {
   let queries: PublishedQueries
   let statements: PublishedStatements
@@ -15,26 +13,31 @@ final class Doors: Sendable {
   private let everyone: OwnSQL
   /// Whether logs and metrics tell roles apart.
   private let namesRoles: Bool
-  let origins: OriginPolicy
-  private let open = Atomic<Bool>(true)
+  /// The number of the rule for databases that this is of; 0: of those for which there is none.
+  let rule: Int
 
   /// - Parameter everyone: what clients may send where there are no roles.
-  init(_ access: AccessSettings, everyone: OwnSQL, namesRoles: Bool, origins: OriginPolicy) {
+  init(_ access: AccessSettings, everyone: OwnSQL, namesRoles: Bool, rule: Int) {
     queries = access.queries
     statements = access.statements
     roles = access.roles
     self.everyone = everyone
     self.namesRoles = namesRoles
-    self.origins = origins
+    self.rule = rule
   }
-
-  var areOpen: Bool { open.load(ordering: .relaxed) }
-
-  /// The server stops.
-  func close() { open.store(false, ordering: .relaxed) }
 
   /// By name; empty: there are none.
   var roleNames: [String] { roles.isEmpty ? [] : Set(roles.keys).union([Identity.anonymousRole]).sorted() }
+
+  /// The limits of roles that have some.
+  var limits: [String: RoleLimits] { roles.compactMapValues(\.limits) }
+
+  /// An identity with a role of these.
+  func known(_ identity: Identity) -> Identity {
+    var known = identity.known(to: Set(roles.keys))
+    known.rule = rule
+    return known
+  }
 
   func permissions(of identity: Identity) -> Permissions { Permissions(of: identity, roles: roles, everyone: everyone) }
 
@@ -43,16 +46,31 @@ final class Doors: Sendable {
   /// - Throws: `not_allowed` for what this one may not ask; `bad_query`.
   func query(_ source: RequestParameters.Source, for identity: Identity) throws(FreshetError) -> Query {
     let permissions = permissions(of: identity)
+    if let sealed = identity.sealed {
+      guard case .published(let name, let arguments) = source, arguments.isEmpty else { throw sealed.notAllowed }
+      var query = try self.query(try .init(try sealed.query(name)))
+      query.access = permissions.sealed
+      return query
+    }
     switch source {
     case .adHoc(var query):
       query.access = try permissions.ownQueries()
       return query
+    case .published("", _): throw FreshetError(.badMessage, "query is missing")
     case .published(let name, let arguments):
       let published = try queries.find(name, orThrow: .badQuery)
       let access = try permissions.access(to: published)
       var query = try published.bound(to: arguments)
       query.access = access
       return query
+    }
+  }
+
+  /// What a sealed query is, before it is said as whom it is asked.
+  private func query(_ source: RequestParameters.Source) throws(FreshetError) -> Query {
+    switch source {
+    case .adHoc(let query): return query
+    case .published(let name, let arguments): return try queries.find(name, orThrow: .badQuery).bound(to: arguments)
     }
   }
 
@@ -68,9 +86,12 @@ final class Doors: Sendable {
   // MARK: - Names for logs
 
   /// An identity as logs show it.
-  func actor(_ address: String, _ identity: Identity) -> LogActor {
+  ///
+  /// - Parameter database: nil: the only one.
+  func actor(_ address: String, _ identity: Identity, _ database: DatabaseName?) -> LogActor {
     let role = permissions(of: identity).roleName ?? identity.role
-    return LogActor(address: address, subject: identity.subject, role: namesRoles ? role : nil)
+    return LogActor(
+      address: address, subject: identity.subject, role: namesRoles ? role : nil, database: database?.description)
   }
 
   /// What a query is called in logs.

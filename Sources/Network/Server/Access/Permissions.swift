@@ -7,12 +7,18 @@ struct Permissions {
   private let role: (name: String, settings: Role)?
   private let claims: [String: SQLValue]
   private let ownSQL: OwnSQL
+  /// Whether the client has a token for certain queries, and may do nothing else.
+  private let isSealed: Bool
 
   /// - Parameter everyone: what clients may send where there are no roles.
   init(of identity: Identity, roles: [String: Role], everyone: OwnSQL) {
     let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
     self.claims = Dictionary(uniqueKeysWithValues: claims)
-    if roles.isEmpty {
+    isSealed = identity.sealed != nil
+    if isSealed {
+      role = (identity.role, Role())
+      ownSQL = []
+    } else if roles.isEmpty {
       role = nil
       ownSQL = everyone
     } else {
@@ -24,6 +30,18 @@ struct Permissions {
 
   /// Nil: there are no roles.
   var roleName: String? { role?.name }
+
+  /// Patterns of the names of databases that these permissions are for; nil: nothing is said.
+  var databases: [String]? { role?.settings.databases }
+
+  /// Patterns of the names of databases that the client may make and remove.
+  var managed: [String] { role?.settings.managed ?? [] }
+
+  /// Whether there is anything that the client may ask or write.
+  var allowsAnything: Bool {
+    guard !isSealed, let settings = role?.settings else { return true }
+    return !ownSQL.isEmpty || !settings.queries.isEmpty || !settings.statements.isEmpty
+  }
 
   /// As who queries of the client's own are asked.
   ///
@@ -37,6 +55,9 @@ struct Permissions {
     }
     return Query.Access(role: role?.name, claims: claims)
   }
+
+  /// As who sealed queries are asked: all is readable, for who signed the token has chosen.
+  var sealed: Query.Access { Query.Access(isPublished: true, claims: claims) }
 
   func mayAsk(_ query: PublishedQuery) -> Bool { role?.settings.queries.contains(query.name) ?? true }
 

@@ -16,7 +16,7 @@ package enum ParameterType: String, CaseIterable, Sendable {
 }
 
 /// The values that a client gives.
-enum PublishedArguments {
+enum PublishedArguments: Sendable {
   case values([String: SQLValue])
   /// From a URL: texts that are converted to the types that the parameters declare.
   case texts([(name: String, value: String)])
@@ -28,6 +28,8 @@ enum PublishedArguments {
       throw FreshetError(.badQuery, "the parameters of what is published have names: give an object")
     }
   }
+
+  var isEmpty: Bool { names.isEmpty }
 
   private var names: [String] {
     switch self {

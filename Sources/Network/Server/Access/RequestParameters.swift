@@ -13,6 +13,9 @@ struct RequestParameters {
   enum Source {
     case adHoc(Query)
     case published(name: String, PublishedArguments)
+
+    /// See `QuerySource.none`.
+    static let none = Source.published(name: "", .texts([]))
   }
 
   var source: Source
@@ -34,7 +37,7 @@ struct RequestParameters {
   init(_ string: QueryString, for purpose: Purpose) throws(FreshetError) {
     var parts = QueryParts()
     if case .published(let name) = purpose { parts.name = name }
-    source = .published(name: "", .texts([]))
+    source = .none
     for (name, value) in string.items {
       switch (name, purpose) {
       case ("offset", _): window.offset = try RequestParameters.count(value, name)
@@ -126,6 +129,7 @@ private struct QueryParts {
       return .published(name: name, .texts(parameters))
     }
     guard let whole else {
+      if members.isEmpty { return .published(name: "", .texts(parameters)) }
       var members = members
       if !parameters.isEmpty {
         var named: [String: JSONValue] = [:]

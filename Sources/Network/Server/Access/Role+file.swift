@@ -22,9 +22,12 @@ extension Role {
       case "write":
         guard try value.text() == Self.any else { throw value.error("must be any, or not be there") }
         allowsOwnStatements = true
+      case "databases": databases = try value.textOrTexts()
+      case "manage": managed = try value.textOrTexts()
       case "limits": limits = try RoleLimits(value)
       default:
-        throw value.unknown(name, "a role has", ["tables", "queries", "statements", "write", "limits"])
+        throw value.unknown(
+          name, "a role has", ["tables", "queries", "statements", "write", "databases", "manage", "limits"])
       }
     }
   }

@@ -8,10 +8,16 @@ extension Clients {
   /// The HTTP status that refuses a handshake for its token; nil accepts it. A token whose key has to be fetched is judged when
   /// the session is open: the service thread never waits.
   func refusal(of handshake: HTTPRequest) -> Int? {
-    guard let authenticator else { return nil }
     do throws(FreshetError) {
-      guard let token = try AccessToken.of(handshake) else { return nil }
-      _ = try authenticator.verify(token) { _ in }?.get()
+      var identity = Identity.anonymous
+      if let authenticator {
+        // Who comes without a token may send one.
+        guard let token = try AccessToken.of(handshake), let known = authenticator.verify(token, later: { _ in }) else {
+          return nil
+        }
+        identity = try known.get()
+      }
+      _ = try databases.lead(identity, to: DatabasePath(handshake.path).name)
       return nil
     } catch {
       return error.code.httpStatus
@@ -20,69 +26,120 @@ extension Clients {
 
   /// Takes in the token that a session's handshake carried.
   func identify(_ session: ChannelID, _ handshake: HTTPRequest) {
-    guard let authenticator else { return }
     // Several tokens were refused before the upgrade.
-    guard let token = try? AccessToken.of(handshake) else { return }
-    verify(token, authenticator, session) { [self] result in
-      switch result {
-      case .success(let identity):
-        if case .refused = become(identity, session) {
-          tell(.tooManyConnections, session)
-          gateway.close(session, code: 4429, reason: FreshetError.tooManyConnections.message)
-          return false
+    guard let authenticator, let token = try? AccessToken.of(handshake) else {
+      // It may be one that only a token leads to, which comes in a message.
+      guard databases.only == nil else { return }
+      return lead(.anonymous, session) { [self] result in
+        if case .failure(let error) = result, authenticator == nil || error.code != .noSuchDatabase {
+          end(session, error)
         }
-        return true
-      case .failure(let error):
-        tell(error, session)
-        gateway.close(session, code: error.code == .unauthenticated ? 4401 : 1013, reason: error.message)
-        return false
       }
     }
+    verify(token, authenticator, session) { [self] result in
+      switch result {
+      case .success(.refused): end(session, .tooManyConnections)
+      case .success: break
+      case .failure(let error): end(session, error)
+      }
+    }
+  }
+
+  private func end(_ session: ChannelID, _ error: FreshetError) {
+    tell(error, session)
+    gateway.close(session, code: error.closeCode, reason: error.message)
   }
 
   /// Does what `authenticate` asks.
   func authenticate(_ token: AccessToken, _ key: SubscriptionKey) {
-    let session = ChannelID(rawValue: key.session)
-    guard let authenticator else { return welcome(.anonymous, key) }
-    verify(token, authenticator, session) { [self] result in
+    let session = key.channel
+    let end = { @Sendable [self] (result: Result<Sessions.Becoming, FreshetError>) in
       switch result {
-      case .success(let identity): welcome(identity, key)
-      case .failure(let error): output.answer(.error(error, isFatal: false), to: key)
+      case .success(.refused): answer(.error(.tooManyConnections, isFatal: false), to: key)
+      case .success(let becoming):
+        let identity = sessions.identity(of: session)
+        answer(.authenticated(role: identity.role, expires: identity.expires), to: key)
+        if case .another = becoming { endSubscriptions(of: session) }
+      case .failure(let error): answer(.error(error, isFatal: false), to: key)
       }
-      return true
     }
+    guard let authenticator else { return lead(.anonymous, session, end) }
+    verify(token, authenticator, session, end)
   }
 
-  /// Verifies a token; until that is done, the session's messages wait.
-  ///
-  /// - Parameter end: takes the result, and says whether the session goes on.
+  /// Verifies a token, and leads its bearer to a database; until that is done, the session's messages wait.
   private func verify(
     _ token: AccessToken, _ authenticator: Authenticator, _ session: ChannelID,
-    _ end: @escaping @Sendable (Result<Identity, FreshetError>) -> Bool
+    _ end: @escaping @Sendable (Result<Sessions.Becoming, FreshetError>) -> Void
   ) {
     let result = authenticator.verify(token) { [self] result in
       post { [self] in
-        let held = sessions[session]?.who.endWaiting()
-        guard end(result), let message = held else { return }
-        if message.withUnsafeBytes({ receive($0, from: session) }) { gateway.resume(session) }
+        goOn(session) {
+          switch result {
+          case .success(let identity): lead(identity, session, end)
+          case .failure(let error): end(.failure(error))
+          }
+        }
       }
     }
-    if let result { _ = end(result) } else { sessions[session]?.who.beginWaiting() }
+    switch result {
+    case nil: sessions[session]?.who.beginWaiting()
+    case .success(let identity): lead(identity, session, end)
+    case .failure(let error): end(.failure(error))
+    }
   }
 
-  private func become(_ identity: Identity, _ session: ChannelID) -> Sessions.Becoming {
-    let becoming = sessions.become(identity, session)
+  /// A session is this client's from now on, and has the database that the client is led to, which may have to be opened first.
+  ///
+  /// One that has a database keeps it: nobody who is led elsewhere can have the session.
+  private func lead(
+    _ identity: Identity, _ session: ChannelID,
+    _ end: @escaping @Sendable (Result<Sessions.Becoming, FreshetError>) -> Void
+  ) {
+    let lead: Lead
+    do throws(FreshetError) {
+      lead = try databases.lead(identity, to: sessions[session]?.name)
+      if let database = sessions.database(of: session) {
+        guard database.name == lead.name else { throw .noSuchDatabase }
+        return end(.success(become(lead, session)))
+      }
+    } catch { return end(.failure(error)) }
+    sessions[session]?.who.beginWaiting()
+    use(lead.name) { [self] result in
+      goOn(session) {
+        guard sessions[session] != nil else { return }
+        switch result {
+        case .success(let use):
+          enter(use, session)
+          end(.success(become(lead, session)))
+        case .failure(let error): end(.failure(error))
+        }
+      }
+    }
+  }
+
+  /// Has a database used. The reply comes on the service thread: at once where the database is open.
+  func use(_ name: DatabaseName?, _ reply: @escaping Databases.Reply) {
+    let result = databases.use(name) { [self] result in post { reply(result) } }
+    if let result { reply(result) }
+  }
+
+  /// What a session waited for has come: `step` is done, and the message that came meanwhile, unless it waits for something else.
+  private func goOn(_ session: ChannelID, _ step: () -> Void) {
+    let held = sessions[session]?.who.endWaiting()
+    step()
+    guard let message = held else { return }
+    message.withUnsafeBytes { message in
+      if sessions[session]?.who.hold(message) == true { return }
+      if receive(message, from: session) { gateway.resume(session) }
+    }
+  }
+
+  private func become(_ lead: Lead, _ session: ChannelID) -> Sessions.Becoming {
+    let becoming = sessions.become(lead.identity, session)
     if case .refused = becoming { return becoming }
-    records.become(doors.actor(records.actor(of: session).address, identity), session)
+    records.become(lead.doors.actor(records.actor(of: session).address, lead.identity, lead.name), session)
     return becoming
-  }
-
-  private func welcome(_ identity: Identity, _ key: SubscriptionKey) {
-    let session = ChannelID(rawValue: key.session)
-    let becoming = become(identity, session)
-    if case .refused = becoming { return output.answer(.error(.tooManyConnections, isFatal: false), to: key) }
-    output.answer(.authenticated(role: identity.role, expires: identity.expires), to: key)
-    if case .another = becoming { endSubscriptions(of: session) }
   }
 
   /// Their rows were chosen for another identity.
@@ -126,6 +183,19 @@ extension Clients {
       }
     }
     reports.rejections.count(error.code)
-    output.send(frame, to: session)
+    gateway.send(frame, to: session)
+  }
+}
+
+extension FreshetError {
+  /// Of a session that ends with it.
+  var closeCode: UInt16 {
+    switch code {
+    case .unauthenticated: 4401
+    case .notAllowed: 4403
+    case .noSuchDatabase: 4404
+    case .limitExceeded: 4429
+    default: 1013
+    }
   }
 }

@@ -26,20 +26,29 @@ extension Clients {
     }
   }
 
+  /// What a request is answered whose client sends too many; nil: it does not.
+  func refusal(of exchange: HTTPExchange) -> HTTPAnswer? {
+    let seconds = limits.secondsUntilAdmitting(exchange.identity)
+    return seconds > 0 ? .hasty(seconds) : nil
+  }
+
   /// Takes the one subscription of a stream on, or ends the stream with the reason why not.
   func admit(
     _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
   ) -> SubscriptionKey? {
-    sessions.open(channel, for: exchange.request.client)
+    guard let use = exchange.use else { return nil }
+    sessions.open(channel, for: exchange.request.client, database: nil)
+    sessions.enter(use, channel)
+    use.database.output.enter(channel)
     if let record = exchange.record { records.open(channel, for: record) }
     let refused = SubscriptionKey(session: channel.rawValue, id: id)
     if case .refused = sessions.become(exchange.identity, channel) {
-      output.answer(.error(.tooManyConnections, isFatal: true), to: refused)
+      answer(.error(.tooManyConnections, isFatal: true), to: refused)
       return nil
     }
     switch sessions.admit(id, of: channel, host: host, limit: 1) {
     case .admitted(let key): return key
-    case .tooManyOfClient: output.answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
+    case .tooManyOfClient: answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
     case .duplicate, .tooMany, .sessionIsGone: break
     }
     return nil
@@ -47,7 +56,7 @@ extension Clients {
 
   func refuseHasty(_ message: ClientMessage, _ key: SubscriptionKey) {
     let isSubscribe = if case .subscribe = message { true } else { false }
-    output.answer(.error(FreshetError.tooManyMessages, isFatal: isSubscribe), to: key)
+    answer(.error(FreshetError.tooManyMessages, isFatal: isSubscribe), to: key)
   }
 }
 

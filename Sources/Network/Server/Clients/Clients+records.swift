@@ -30,7 +30,11 @@ extension Clients {
   // MARK: - Sessions
 
   func noteOpening(_ session: ChannelID, _ handshake: HTTPRequest) {
-    records.open(session, doors.actor(handshake.peer, sessions.identity(of: session)), at: bounds.clock.now)
+    var actor = LogActor(address: handshake.peer)
+    if let database = sessions.database(of: session) {
+      actor = database.doors.actor(handshake.peer, sessions.identity(of: session), database.name)
+    }
+    records.open(session, actor, at: bounds.clock.now)
     reports.accessLog?.opened(session, records.actor(of: session))
   }
 
@@ -45,21 +49,25 @@ extension Clients {
   /// - Parameter event: `subscribe` or `changes`.
   func noteSubscribe(_ key: SubscriptionKey, _ source: QuerySource, event: String = "subscribe") {
     let session = ChannelID(rawValue: key.session)
-    guard let subject = doors.subject(of: source) else { return }
+    guard let subject = subject(of: source, session) else { return }
     records.subscribe(key.number, of: session, subject, at: bounds.clock.now)
     reports.accessLog?.asked(event, session, key.number, records.actor(of: session), subject, nil)
   }
 
   func noteRequery(_ key: SubscriptionKey, _ source: QuerySource) {
     let session = ChannelID(rawValue: key.session)
-    guard let subject = doors.subject(of: source) else { return }
+    guard let subject = subject(of: source, session) else { return }
     records.requery(key.number, of: session, subject)
     reports.accessLog?.asked("requery", session, key.number, records.actor(of: session), subject, nil)
   }
 
   /// - Parameter event: `subscribe`, `changes` or `requery`.
   func noteRefusal(_ event: String, _ session: ChannelID, _ source: QuerySource, _ code: ErrorCode) {
-    reports.accessLog?.asked(event, session, nil, records.actor(of: session), doors.subject(of: source), code)
+    reports.accessLog?.asked(event, session, nil, records.actor(of: session), subject(of: source, session), code)
+  }
+
+  private func subject(of source: QuerySource, _ session: ChannelID) -> LogSubject? {
+    sessions.database(of: session)?.doors.subject(of: source)
   }
 
   /// - Parameter code: of the error that ended it.

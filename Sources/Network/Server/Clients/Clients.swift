@@ -10,7 +10,8 @@ import Requests
 final class Clients: GatewayDelegate {
   /// Of the service thread.
   private let number: Int
-  let output: SessionOutput
+  let databases: Databases
+  private let door: FrontDoor
   /// Nil when all clients are anonymous.
   let authenticator: Authenticator?
   let reports: ServerReports
@@ -23,18 +24,15 @@ final class Clients: GatewayDelegate {
   private let logger: Logger
 
   var gateway: Gateway { reports.gateway }
-  var pool: ControllerPool { reports.pool }
-  var doors: Doors { reports.doors }
-  /// Nil when clients may not write.
-  var transactions: (any ClientTransactions)? { reports.transactions }
 
   init(
-    _ number: Int, _ reports: ServerReports, _ output: SessionOutput, _ authenticator: Authenticator?,
-    _ limits: UsageLimits, _ routes: Routes, _ bounds: SessionBounds, logger: Logger
+    _ number: Int, _ reports: ServerReports, _ authenticator: Authenticator?, _ limits: UsageLimits, _ routes: Routes,
+    _ bounds: SessionBounds, logger: Logger
   ) {
     self.number = number
     self.reports = reports
-    self.output = output
+    databases = reports.databases
+    door = reports.door
     self.authenticator = authenticator
     self.limits = limits
     self.routes = routes
@@ -52,19 +50,22 @@ final class Clients: GatewayDelegate {
   }
 
   func gateway(_ gateway: Gateway, shouldRefuse handshake: HTTPRequest) -> Int? {
-    guard doors.areOpen else { return 503 }
-    if let refusal = doors.origins.refusal(of: handshake) {
-      routes.refusals.note(refusal)
-      return 403
-    }
+    guard door.isOpen else { return 503 }
+    if door.refusal(of: handshake) != nil { return 403 }
     return refusal(of: handshake)
   }
 
   func gateway(_ gateway: Gateway, opened session: ChannelID, with handshake: HTTPRequest) {
-    sessions.open(session, for: handshake.client)
-    output.greet(session)
+    sessions.open(session, for: handshake.client, database: DatabasePath(handshake.path).name)
+    if let only = databases.only { enter(only, session) }
     identify(session, handshake)
     noteOpening(session, handshake)
+  }
+
+  /// A session has a database, and is told so.
+  func enter(_ use: DatabaseUse, _ session: ChannelID) {
+    sessions.enter(use, session)
+    use.database.output.greet(session)
   }
 
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
@@ -72,7 +73,9 @@ final class Clients: GatewayDelegate {
     return receive(message, from: session)
   }
 
-  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { pool.sessionsDrained(for: waiters) }
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) {
+    for database in databases.open { database.pool.sessionsDrained(for: database.output.followers(among: waiters)) }
+  }
 
   /// A follower has ended a subscription.
   func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {
@@ -90,24 +93,23 @@ final class Clients: GatewayDelegate {
 
   func gateway(_ gateway: Gateway, closed channel: ChannelID) {
     noteClose(channel)
+    let database = sessions.database(of: channel)
     sessions.close(channel)
-    pool.post(.sessionClosed(channel.rawValue))
+    database?.output.forget(channel)
+    database?.pool.post(.sessionClosed(channel.rawValue))
   }
 
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     let record = record(request, id)
-    let origins = CrossOrigin(request, allowed: doors.origins.allowed)
+    let origins = CrossOrigin(request, allowed: door.allowedOrigins)
     identify(request) { [self] identity in
       let exchange = HTTPExchange(
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
-        origins: origins, epochs: Route.isAPI(request.path) ? pool.file.epochs : nil, record: record)
-      if case .success(let identity) = identity { record.identify(doors.actor(request.peer, identity)) }
+        origins: origins, use: databases.only, record: record)
       // The server's health is no secret.
       if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
-        return routes.refuse(exchange, error, of: self)
+        return routes.refuse(exchange, error)
       }
-      let seconds = limits.secondsUntilAdmitting(exchange.identity)
-      if seconds > 0 { return exchange.answer(.hasty(seconds)) }
       routes.answer(exchange, of: self)
     }
   }

@@ -1,3 +1,4 @@
+import Controllers
 import Dispatch
 import Following
 import Gateway
@@ -7,14 +8,14 @@ import LiveQuery
 struct HTTPExchange: Sendable {
   /// Without the token that came with it.
   let request: HTTPRequest
-  /// The client's identity.
-  let identity: Identity
+  /// The client's identity; what its role is in the database, once it is led there.
+  var identity: Identity
   let id: RequestID
   let gateway: Gateway
   /// For pages of other origins.
   let origins: CrossOrigin
-  /// Names the epoch in each answer; nil: none belongs to one.
-  var epochs: FileEpochs?
+  /// The database that it asks; nil: none, or none yet.
+  var use: DatabaseUse?
   /// For logs and counters; nil where none are kept.
   var record: RequestRecord?
 
@@ -69,7 +70,10 @@ struct HTTPExchange: Sendable {
   }
 
   /// What `hello` says on the socket.
-  private var epoch: [(name: String, value: String)] { epochs.map { [(Self.epochHeader, $0.greeting)] } ?? [] }
+  private var epoch: [(name: String, value: String)] {
+    guard let use, Route.isAPI(DatabasePath(request.path).route) else { return [] }
+    return [(Self.epochHeader, use.database.pool.file.epochs.greeting)]
+  }
   static let epochHeader = "Freshet-Epoch"
 }
 

@@ -8,13 +8,13 @@ import Wire
 
 // Explanations and the schema.
 extension Routes {
-  func getExplanation(_ exchange: HTTPExchange) throws(FreshetError) {
+  func getExplanation(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {
     // An explanation shows SQL and tables: it is for those who may ask their own.
-    _ = try doors.permissions(of: exchange.identity).ownQueries()
+    _ = try database.doors.permissions(of: exchange.identity).ownQueries()
     let source = try RequestParameters(QueryString(exchange.request.query), for: .explanation).source
-    exchange.record?.note(doors.subject(of: source))
-    let query = try doors.query(source, for: exchange.identity)
-    let follower = pool.follower(for: query)
+    exchange.record?.note(database.doors.subject(of: source))
+    let query = try database.doors.query(source, for: exchange.identity)
+    let follower = database.pool.follower(for: query)
     snapshotRequests.add(.init(exchange: exchange, follower: follower, waits: false))
     follower.post(
       .explain(query, request: exchange.id.rawValue) { [snapshotRequests] result in
@@ -26,11 +26,11 @@ extension Routes {
       })
   }
 
-  func getSchema(_ exchange: HTTPExchange) throws(FreshetError) {
-    let permissions = doors.permissions(of: exchange.identity)
+  func getSchema(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {
+    let permissions = database.doors.permissions(of: exchange.identity)
     let access = try permissions.ownQueries()
-    snapshotRequests.add(.init(exchange: exchange, follower: pool.first, waits: false))
-    pool.first.post(
+    snapshotRequests.add(.init(exchange: exchange, follower: database.pool.first, waits: false))
+    database.pool.first.post(
       .schema(access, request: exchange.id.rawValue) { [snapshotRequests] result in
         snapshotRequests.remove(exchange.id)
         switch result {
@@ -54,7 +54,7 @@ extension ServerReports {
       }
     case .getReadiness:
       readiness { [self] failure in
-        exchange.answer(failure.map { .problem($0) } ?? .ready(isWritable: transactions?.isWritable))
+        exchange.answer(failure.map { .problem($0) } ?? .ready(isWritable: isWritable))
       }
     default: exchange.answer(.json(Array("{\"status\":\"ok\"}".utf8)))
     }

@@ -6,21 +6,23 @@ import Wire
 
 // The feed of changes: protocol 4.1.
 extension Routes {
-  func getChanges(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
+  func getChanges(
+    _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
+  ) throws(FreshetError) {
     var parameters = try ChangesParameters(QueryString(exchange.request.query))
-    exchange.record?.note(doors.subject(of: RequestParameters.Source.adHoc(parameters.request.outline)))
-    let access = try doors.permissions(of: exchange.identity).ownQueries()
+    exchange.record?.note(database.doors.subject(of: RequestParameters.Source.adHoc(parameters.request.outline)))
+    let access = try database.doors.permissions(of: exchange.identity).ownQueries()
     if parameters.since == nil, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID
     }
-    try output.checkRoom()
+    try database.output.checkRoom()
     let areLines = exchange.request.wantsLines
     let id = areLines ? SessionOutput.lineSubscription : SessionOutput.streamSubscription
     guard let channel = exchange.openStream(type: areLines ? "application/x-ndjson" : "text/event-stream") else {
       return
     }
-    guard let key = clients.admit(exchange, channel, id: id, host: pool.feed) else { return }
-    pool.feed.subscribe(.init(key: key, request: parameters.request, access: access, since: parameters.since))
+    guard let key = clients.admit(exchange, channel, id: id, host: database.pool.feed) else { return }
+    database.pool.feed.subscribe(.init(key: key, request: parameters.request, access: access, since: parameters.since))
   }
 }
 

@@ -7,23 +7,27 @@ import Wire
 // Snapshots and streams of results.
 extension Routes {
   func getSnapshot(
-    _ exchange: HTTPExchange, _ purpose: RequestParameters.Purpose, _ clients: Clients
+    _ exchange: HTTPExchange, _ purpose: RequestParameters.Purpose, _ database: ServedDatabase, _ clients: Clients
   ) throws(FreshetError) {
     // Here, and not as a wrong parameter, because it is the path that is wrong.
-    if case .published(let name) = purpose { _ = try doors.queries.find(name, orThrow: .notFound) }
-    try snapshot(try RequestParameters(QueryString(exchange.request.query), for: purpose), exchange, clients)
+    if case .published(let name) = purpose, exchange.identity.sealed == nil {
+      _ = try database.doors.queries.find(name, orThrow: .notFound)
+    }
+    try snapshot(try RequestParameters(QueryString(exchange.request.query), for: purpose), exchange, database, clients)
   }
 
-  func postSnapshot(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
-    try snapshot(try RequestParameters(body: exchange.request.body), exchange, clients)
+  func postSnapshot(
+    _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
+  ) throws(FreshetError) {
+    try snapshot(try RequestParameters(body: exchange.request.body), exchange, database, clients)
   }
 
   private func snapshot(
-    _ parameters: RequestParameters, _ exchange: HTTPExchange, _ clients: Clients
+    _ parameters: RequestParameters, _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
   ) throws(FreshetError) {
-    exchange.record?.note(doors.subject(of: parameters.source))
-    try output.checkRoom()
-    let query = try doors.query(parameters.source, for: exchange.identity)
+    exchange.record?.note(database.doors.subject(of: parameters.source))
+    try database.output.checkRoom()
+    let query = try database.doors.query(parameters.source, for: exchange.identity)
     let ticket = try clients.ticket(exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
     var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
@@ -35,22 +39,24 @@ extension Routes {
     request.id = exchange.id.rawValue
     request.unless = known.versions
     if !known.versions.isEmpty { request.wait = parameters.wait }
-    let follower = pool.follower(for: query)
+    let follower = database.pool.follower(for: query)
     snapshotRequests.add(.init(exchange: exchange, follower: follower, waits: request.wait > .zero))
     follower.post(.snapshot(request))
   }
 
-  func getSubscription(_ exchange: HTTPExchange, _ clients: Clients) throws(FreshetError) {
+  func getSubscription(
+    _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
+  ) throws(FreshetError) {
     var parameters = try RequestParameters(QueryString(exchange.request.query), for: .subscription)
-    exchange.record?.note(doors.subject(of: parameters.source))
-    let query = try doors.query(parameters.source, for: exchange.identity)
+    exchange.record?.note(database.doors.subject(of: parameters.source))
+    let query = try database.doors.query(parameters.source, for: exchange.identity)
     // A browser repeats the URL, whose window is the client's of now only where windows stay: at the start.
     if parameters.since == nil, parameters.window.offset == 0, exchange.request.lastEventID?.isEmpty == false {
       parameters.since = exchange.request.lastEventID
     }
-    try output.checkRoom()
+    try database.output.checkRoom()
     guard let channel = exchange.openStream() else { return }
-    let follower = pool.follower(for: query)
+    let follower = database.pool.follower(for: query)
     guard let key = clients.admit(exchange, channel, id: SessionOutput.streamSubscription, host: follower) else {
       return
     }

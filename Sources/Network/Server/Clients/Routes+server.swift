@@ -10,18 +10,18 @@ import Wire
 // What the server does, for a page that shows it: `/v1/server`.
 extension Routes {
   /// - Throws: `not_allowed` where there are roles, because lists show what others ask.
-  func getServer(_ exchange: HTTPExchange) throws(FreshetError) {
-    _ = try doors.permissions(of: exchange.identity).ownQueries()
-    if !doors.roleNames.isEmpty {
+  func getServer(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {
+    _ = try database.doors.permissions(of: exchange.identity).ownQueries()
+    if !database.doors.roleNames.isEmpty {
       throw FreshetError(.notAllowed, "where there are roles, only /metrics says what the server does")
     }
-    reports.lists { [self] lists in
-      exchange.answer(.json(description(lists), headers: [("Cache-Control", "no-store")]))
+    reports.lists(of: database) { [self] lists in
+      exchange.answer(.json(description(lists, of: database), headers: [("Cache-Control", "no-store")]))
     }
   }
 
-  private func description(_ lists: OpenLists) -> [UInt8] {
-    let slow = pool.readers.slow.newest
+  private func description(_ lists: OpenLists, of database: ServedDatabase) -> [UInt8] {
+    let slow = database.pool.readers.slow.newest
     let memory = ProcessMetrics().residentBytes
     let counters = reports.gateway.counters
     var writer = JSONWriter()
@@ -29,14 +29,15 @@ extension Routes {
       object.member("server", "freshet/\(freshetVersion)")
       object.member("startedAt", reports.startTime)
       object.member("now", Date().timeIntervalSince1970)
-      object.member("file", reports.fileName)
+      object.member("file", database.fileName)
+      if let name = database.name { object.member("database", name.description) }
       object.member("subscriptions", lists.subscriptions)
       object.member("connections", counters.sessions)
       object.member("streams", counters.streams)
       if let memory { object.member("memory", memory) }
       object.name("lists")
       object.array { array in
-        for list in lists.mostShared { array.write(list, name: doors.name(of: list.query)) }
+        for list in lists.mostShared { array.write(list, name: database.doors.name(of: list.query)) }
       }
       object.member("listsLeftOut", lists.count - lists.mostShared.count)
       object.name("slowQueries")

@@ -1,5 +1,6 @@
 import Controllers
 import Following
+import Foundation
 import Gateway
 import LiveQuery
 import Wire
@@ -9,67 +10,112 @@ import Wire
 /// Any thread, where nothing else is said.
 final class Routes: Sendable {
   let reports: ServerReports
-  let doors: Doors
-  let pool: ControllerPool
-  let output: SessionOutput
+  let databases: Databases
   let snapshotRequests = SnapshotRequests()
-  let refusals: OriginRefusals
+  private let door: FrontDoor
   private let clientFiles: ClientFiles
 
-  init(_ reports: ServerReports, _ output: SessionOutput, _ refusals: OriginRefusals, _ clientFiles: ClientFiles) {
+  init(_ reports: ServerReports, _ clientFiles: ClientFiles) {
     self.reports = reports
-    self.output = output
-    self.refusals = refusals
     self.clientFiles = clientFiles
-    (doors, pool) = (reports.doors, reports.pool)
+    (databases, door) = (reports.databases, reports.door)
   }
 
   /// Answers a request whose token is refused; pages of other origins learn nothing of that.
-  func refuse(_ exchange: HTTPExchange, _ error: FreshetError, of clients: Clients) {
-    guard doors.origins.permits(exchange.request) else { return answer(exchange, of: clients) }
-    exchange.answer(.problem(error))
+  func refuse(_ exchange: HTTPExchange, _ error: FreshetError) {
+    exchange.answer(refusalOfOrigin(exchange) ?? .problem(error))
+  }
+
+  private func refusalOfOrigin(_ exchange: HTTPExchange) -> HTTPAnswer? {
+    door.refusal(of: exchange.request).map { .problem(.notAllowed, $0.message) }
   }
 
   /// Answers a request, now or later, exactly once. On the service thread of these clients.
   func answer(_ exchange: HTTPExchange, of clients: Clients) {
-    let request = exchange.request
-    if let refusal = doors.origins.refusal(of: request) {
-      refusals.note(refusal)
-      return exchange.answer(.problem(.notAllowed, refusal.message))
+    if let refusal = refusalOfOrigin(exchange) { return exchange.answer(refusal) }
+    let path = DatabasePath(exchange.request.path)
+    let (routes, name) = Route.at(path.route)
+    if routes.isEmpty, path.name != nil { return answerWithFile(path.route, exchange) }
+    guard let first = routes.first, path.name == nil || first.isOfDatabase else {
+      return exchange.answer(.problem(.notFound, "there is nothing at \(exchange.request.path)"))
     }
-    let (routes, name) = Route.at(request.path)
-    guard !routes.isEmpty else {
-      return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
+    // A browser asks without a token what it may send with one.
+    if exchange.request.method == "OPTIONS" { return exchange.answer(at: routes) { _ in } }
+    guard first.isOfDatabase || databases.only != nil else {
+      exchange.record?.identify(databases.access.actor(exchange.request.peer, exchange.identity))
+      if let refusal = clients.refusal(of: exchange) { return exchange.answer(refusal) }
+      return exchange.answer(at: routes) { route throws(FreshetError) in try answer(route, name, exchange) }
     }
-    exchange.answer(at: routes) { route throws(FreshetError) in try answer(route, name, exchange, clients) }
+    let lead: Lead
+    do throws(FreshetError) { lead = try databases.lead(exchange.identity, to: path.name) } catch {
+      return exchange.answer(.problem(error))
+    }
+    var led = exchange
+    led.identity = lead.identity
+    exchange.record?.identify(lead.doors.actor(exchange.request.peer, lead.identity, lead.name))
+    if let refusal = clients.refusal(of: led) { return exchange.answer(refusal) }
+    clients.use(lead.name) { [self, led] result in
+      var exchange = led
+      switch result {
+      case .failure(let error): exchange.answer(.problem(error))
+      case .success(let use):
+        exchange.use = use
+        exchange.answer(at: routes) { route throws(FreshetError) in
+          try answer(route, name, exchange, use.database, clients)
+        }
+      }
+    }
   }
 
-  /// - Parameter name: what stands for the braces in the route's path.
-  private func answer(
-    _ route: Route, _ name: String, _ exchange: HTTPExchange, _ clients: Clients
-  ) throws(FreshetError) {
+  /// The pages are those of every database: what they ask is relative to where they are.
+  private func answerWithFile(_ path: String, _ exchange: HTTPExchange) {
+    if path.isEmpty {
+      let name = DatabasePath(exchange.request.path).name ?? ""
+      let address = "\(name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")/"
+      return exchange.answer(HTTPAnswer(status: 308, headers: [("Location", address)], body: []))
+    }
+    exchange.gateway.answerWithFile(path, exchange.request, exchange.id)
+  }
+
+  /// Answers what is asked of the server.
+  private func answer(_ route: Route, _ name: String, _ exchange: HTTPExchange) throws(FreshetError) {
     switch route {
-    case .getSnapshot: try getSnapshot(exchange, .snapshot, clients)
-    case .postSnapshot: try postSnapshot(exchange, clients)
-    case .getSubscription: try getSubscription(exchange, clients)
-    case .getChanges: try getChanges(exchange, clients)
-    case .getQueries: exchange.answer(.json(doors.queries.listing(for: doors.permissions(of: exchange.identity))))
-    case .getStatements:
-      exchange.answer(.json(doors.statements.listing(for: doors.permissions(of: exchange.identity))))
-    case .getPublishedQuery: try getSnapshot(exchange, .published(name), clients)
-    case .postTransaction: try postTransaction(exchange)
-    case .getExplanation: try getExplanation(exchange)
-    case .getSchema: try getSchema(exchange)
-    case .getServer: try getServer(exchange)
+    case .getDatabases: getDatabases(exchange)
+    case .postDatabase: try postDatabase(exchange)
+    case .deleteDatabase: try deleteDatabase(exchange)
     case .getClientFile: exchange.answer(clientFiles.answer(to: name, EntityTags(exchange.request.ifNoneMatch)))
     case .getHealth, .getReadiness, .getMetrics: reports.answer(route, exchange)
     case .getOpenAPI: exchange.answer(.json(PackageResources.openapi_json))
     case .getAsyncAPI: exchange.answer(.json(PackageResources.asyncapi_json))
+    default: exchange.answer(.problem(.notFound, "there is nothing at \(exchange.request.path)"))
     }
   }
 
-  func postTransaction(_ exchange: HTTPExchange) throws(FreshetError) {
-    var write = AuditLog.Write(actor: doors.actor(exchange.request.peer, exchange.identity))
+  /// - Parameter name: what stands for the braces in the route's path.
+  private func answer(
+    _ route: Route, _ name: String, _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
+  ) throws(FreshetError) {
+    let doors = database.doors
+    switch route {
+    case .getSnapshot: try getSnapshot(exchange, .snapshot, database, clients)
+    case .postSnapshot: try postSnapshot(exchange, database, clients)
+    case .getSubscription: try getSubscription(exchange, database, clients)
+    case .getChanges: try getChanges(exchange, database, clients)
+    case .getQueries: exchange.answer(.json(doors.queries.listing(for: doors.permissions(of: exchange.identity))))
+    case .getStatements:
+      exchange.answer(.json(doors.statements.listing(for: doors.permissions(of: exchange.identity))))
+    case .getPublishedQuery: try getSnapshot(exchange, .published(name), database, clients)
+    case .postTransaction: try postTransaction(exchange, database)
+    case .getExplanation: try getExplanation(exchange, database)
+    case .getSchema: try getSchema(exchange, database)
+    case .getServer: try getServer(exchange, database)
+    default: try answer(route, name, exchange)
+    }
+  }
+
+  private func postTransaction(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {
+    let doors = database.doors
+    var write = AuditLog.Write(actor: doors.actor(exchange.request.peer, exchange.identity, database.name))
     var once: TransactionMemory.Key?
     let transaction: Transaction
     do throws(FreshetError) {
@@ -79,24 +125,24 @@ final class Routes: Sendable {
           throw FreshetError(.badMessage, "the body must be a JSON object")
         }
         let source = try TransactionSource(members)
-        try checkEpoch(members)
+        try database.checkEpoch(members)
         once = try TransactionSource.once(members).map { .init($0, of: exchange.identity) }
         write.subject = doors.subject(of: source)
         exchange.record?.note(write.subject)
         return source
       }
     } catch {
-      guard let transactions = reports.transactions else { throw error }
+      guard let transactions = database.transactions else { throw error }
       return transactions.refuse(write, error, once: once) { exchange.answer(HTTPAnswer($0)) }
     }
-    guard let transactions = reports.transactions else { return }
-    transactions.transact(transaction, as: write, once: once, seenBy: pool) { exchange.answer(HTTPAnswer($0)) }
+    guard let transactions = database.transactions else { return }
+    transactions.transact(transaction, as: write, once: once, seenBy: database.pool) { exchange.answer(HTTPAnswer($0)) }
   }
 }
 
-extension Routes {
+extension ServedDatabase {
   /// - Throws: `constraint` where the client names another epoch: what came of a transaction of that epoch is not known here.
-  private func checkEpoch(_ members: [String: JSONValue]) throws(FreshetError) {
+  fileprivate func checkEpoch(_ members: [String: JSONValue]) throws(FreshetError) {
     let present = pool.file.epochs.greeting
     guard let epoch = try TransactionSource.epoch(members), epoch != present else { return }
     throw FreshetError(

@@ -96,6 +96,12 @@ extension ServerConfiguration {
         roles, publish statements instead, listen on 127.0.0.1, or say \(switches)
         """
     }
+    if databases.tenant != nil, authentication == nil {
+      return "tenant leads tokens to databases, and there are no tokens: say auth"
+    }
+    if places != nil, replication != nil {
+      return "several databases are not published or replicated: serve each file by itself, with a subject of its own"
+    }
     return nil
   }
 }

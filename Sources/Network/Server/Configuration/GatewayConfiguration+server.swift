@@ -15,6 +15,10 @@ extension GatewayConfiguration {
     routes = Route.prefixes.filter {
       configuration.listening.metricsAddress == nil || !Route.metricsPrefixes.contains($0)
     }
+    if configuration.places != nil {
+      routes.append(DatabasePath.prefix)
+      livePrefix = DatabasePath.prefix
+    }
     // The last one has nginx pass on events as they come.
     streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
     heartbeatAfter = configuration.lists.heartbeat

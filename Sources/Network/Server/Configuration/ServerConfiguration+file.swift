@@ -6,8 +6,8 @@ import Yams
 
 /// What a configuration file (`freshet.yaml`) says; what it does not say is nil.
 package struct ConfigurationFile: Sendable {
-  /// A path.
-  package var database: String?
+  /// Paths of files, and of folders with files in them.
+  package var database: [String] = []
   package var host: String?
   package var port: Int?
   package var allowWrites: Bool?
@@ -26,6 +26,9 @@ package struct ConfigurationFile: Sendable {
   package var statements: [PublishedStatement] = []
   package var roles: [String: Role] = [:]
   package var replication: ReplicationSettings?
+  package var newDatabases: NewDatabases?
+  /// What holds for some of several databases.
+  package var databases = DatabaseRules()
   /// Where what is known of the file is kept for the next start.
   package enum StateLocation: Sendable, Equatable {
     case nowhere
@@ -70,12 +73,13 @@ package struct ConfigurationFile: Sendable {
       throw ServerError("\(name): \(ConfigurationFile.sentence(of: error))")
     }
     guard let root else { return }
+    var rules: YAMLPlace?
     let whole = YAMLPlace(node: root, path: "", file: name, folder: folder)
     self.name = name
     lines = whole.lines
     for (name, value) in try whole.members() where !value.isNull {
       switch name {
-      case "database": database = try value.filePath()
+      case "database": database = try value.filePathOrPaths()
       case "host": host = try value.text()
       case "port": port = try value.count(0...65_535)
       case "allowWrites": allowWrites = try value.boolean()
@@ -89,12 +93,12 @@ package struct ConfigurationFile: Sendable {
       case "auditLog": auditLog = try LogDestination(value)
       case "auth": authentication = try JWTConfiguration(value, environment)
       case "replication": replication = try ReplicationSettings(value)
-      case "queries":
-        for (name, query) in try value.members() { queries.append(try PublishedQuery(name, query)) }
-      case "statements":
-        for (name, statement) in try value.members() { statements.append(try PublishedStatement(name, statement)) }
-      case "roles":
-        for (name, role) in try value.members() { roles[name] = try Role(role) }
+      case "queries": queries = try value.queries()
+      case "statements": statements = try value.statements()
+      case "roles": roles = try value.roles()
+      case "databases": rules = value
+      case "newDatabases": newDatabases = try NewDatabases(value)
+      case "tenant": databases.tenant = try TenantTemplate(value)
       case let name where DoorSettings.names.contains(name): try door.read(name, value)
       case let name where ForeignPartsSettings.names.contains(name): try foreignParts.read(name, value)
       default:
@@ -104,26 +108,37 @@ package struct ConfigurationFile: Sendable {
         limits[limit] = try value.limit(limit)
       }
     }
-    for (name, role) in roles.sorted(by: { $0.key < $1.key }) { try checkNames(of: role, name) }
+    let own = AccessSettings(self)
+    try checkNames(own, "roles")
+    for (pattern, rule) in try rules?.members() ?? [] {
+      let rule = try DatabaseRules.Rule(pattern, rule, own)
+      try checkNames(rule.access, "databases.\(pattern).roles")
+      databases.rules.append(rule)
+    }
   }
 
   private static let settings =
     [
       "database", "host", "port", "allowWrites", "allowQueries", "allowEveryoneToReadAndWrite", "allowedOrigins",
       "allowedHosts", "selfCheck", "state", "accessLog", "auditLog", "auth",
-      "replication", "queries", "statements", "roles",
+      "replication", "queries", "statements", "roles", "databases", "newDatabases",
+      "tenant",
     ] + DoorSettings.names + ForeignPartsSettings.names + LimitSetting.allCases.map(\.rawValue)
 
   /// A name that nothing published has is a mistake.
-  private func checkNames(of role: Role, _ roleName: String) throws(ServerError) {
-    for (kind, member, wanted, there) in [
-      ("query", "queries", role.queries, queries.map(\.name)),
-      ("statement", "statements", role.statements, statements.map(\.name)),
-    ] {
-      guard let name = wanted.subtracting(there).min() else { continue }
-      let meant = Spelling.hint(for: name, of: there) ?? ""
-      let sentence = "the role \(roleName) names the \(kind) \(name), which is not published\(meant)"
-      throw ServerError(mistake(at: "roles.\(roleName).\(member)", sentence))
+  ///
+  /// - Parameter place: where the roles are.
+  private func checkNames(_ access: AccessSettings, _ place: String) throws(ServerError) {
+    let (queries, statements) = (access.queries.list.map(\.name), access.statements.list.map(\.name))
+    for (roleName, role) in access.roles.sorted(by: { $0.key < $1.key }) {
+      for (kind, member, wanted, there) in [
+        ("query", "queries", role.queries, queries), ("statement", "statements", role.statements, statements),
+      ] {
+        guard let name = wanted.subtracting(there).min() else { continue }
+        let meant = Spelling.hint(for: name, of: there) ?? ""
+        let sentence = "the role \(roleName) names the \(kind) \(name), which is not published\(meant)"
+        throw ServerError(mistake(at: "\(place).\(roleName).\(member)", sentence))
+      }
     }
   }
 
@@ -158,17 +173,37 @@ extension LogDestination {
   }
 }
 
+extension AccessSettings {
+  /// Roles and permissions, as a configuration file states them.
+  fileprivate init(_ file: ConfigurationFile) {
+    self.init()
+    allowsWrites = file.allowWrites ?? allowsWrites
+    allowsAdHocQueries = file.allowQueries
+    allowsEveryoneToReadAndWrite = file.allowEveryoneToReadAndWrite ?? allowsEveryoneToReadAndWrite
+    queries = PublishedQueries(file.queries)
+    statements = PublishedStatements(file.statements)
+    roles = file.roles
+  }
+}
+
 extension ServerConfiguration {
   /// Roles and permissions, as a configuration file states them.
   package init(database: String, accessOf file: ConfigurationFile) {
     self.init(database: database)
+    take(file)
+  }
+
+  /// The same of several databases.
+  package init(places: DatabasePlaces, accessOf file: ConfigurationFile) {
+    self.init(places: places)
+    take(file)
+  }
+
+  private mutating func take(_ file: ConfigurationFile) {
     listening.host = file.host ?? listening.host
-    access.allowsWrites = file.allowWrites ?? access.allowsWrites
-    access.allowsAdHocQueries = file.allowQueries
-    access.allowsEveryoneToReadAndWrite = file.allowEveryoneToReadAndWrite ?? access.allowsEveryoneToReadAndWrite
     authentication = file.authentication
-    access.queries = PublishedQueries(file.queries)
-    access.statements = PublishedStatements(file.statements)
-    access.roles = file.roles
+    access = AccessSettings(file)
+    databases = file.databases
+    newDatabases = file.newDatabases
   }
 }

@@ -41,12 +41,19 @@ extension ServerConfiguration {
 }
 
 extension Doors {
-  convenience init(_ configuration: ServerConfiguration) {
+  /// - Parameter rule: the number of the rule whose access `configuration` has; 0: none.
+  convenience init(_ configuration: ServerConfiguration, rule: Int = 0) {
     self.init(
       configuration.access, everyone: configuration.ownSQLOfEveryone,
-      namesRoles: configuration.authentication != nil || !configuration.access.roles.isEmpty,
-      origins: OriginPolicy(
+      namesRoles: configuration.authentication != nil || !configuration.access.roles.isEmpty, rule: rule)
+  }
+}
+
+extension FrontDoor {
+  convenience init(_ configuration: ServerConfiguration, logger: Logger) {
+    self.init(
+      OriginPolicy(
         allowed: configuration.pages.allowedOrigins, hosts: configuration.pages.allowedHosts,
-        isLoopback: configuration.listening.isLoopback))
+        isLoopback: configuration.listening.isLoopback), logger: logger)
   }
 }

@@ -9,6 +9,12 @@ import Store
 package struct ServerConfiguration: Sendable {
   /// The database file.
   package var database: String
+  /// The databases of a server that has several; nil: it has `database` alone.
+  package var places: DatabasePlaces?
+  /// How clients that may make further ones; nil: none may.
+  package var newDatabases: NewDatabases?
+  /// What holds for some of them.
+  package var databases = DatabaseRules()
   /// Where it is reached.
   package var listening = ListeningSettings()
   /// Which pages there are, and which may connect.
@@ -29,6 +35,13 @@ package struct ServerConfiguration: Sendable {
   package var clocks = ServerClocks()
 
   package init(database: String) { self.database = database }
+
+  package init(places: DatabasePlaces) {
+    self.init(database: "")
+    self.places = places
+    // Of each database.
+    limits.followers = 1
+  }
 }
 
 /// Where a server is reached.

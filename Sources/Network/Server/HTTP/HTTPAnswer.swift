@@ -57,7 +57,7 @@ extension ErrorCode {
     switch self {
     case .unauthenticated: 401
     case .notAllowed, .readOnly: 403
-    case .notFound: 404
+    case .notFound, .noSuchDatabase: 404
     case .methodNotAllowed: 405
     case .constraint, .schemaChanged: 409
     case .tooLarge: 413

@@ -12,6 +12,9 @@ package enum Route: String, CaseIterable, Sendable {
   case getExplanation = "GET /v1/explain"
   case getSchema = "GET /v1/schema"
   case getServer = "GET /v1/server"
+  case getDatabases = "GET /v1/databases"
+  case postDatabase = "POST /v1/databases"
+  case deleteDatabase = "DELETE /v1/databases"
   case getClientFile = "GET /v1/client/{file}"
   case getHealth = "GET /healthz"
   case getReadiness = "GET /readyz"
@@ -24,6 +27,16 @@ package enum Route: String, CaseIterable, Sendable {
 
   /// Prefixes of the paths that are not files.
   static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json"]
+
+  /// Whether it is asked of one database.
+  var isOfDatabase: Bool {
+    switch self {
+    case .getDatabases, .postDatabase, .deleteDatabase, .getClientFile, .getHealth, .getReadiness, .getMetrics,
+      .getOpenAPI, .getAsyncAPI:
+      false
+    default: true
+    }
+  }
 
   /// Whether an answer at this path belongs to an epoch.
   static func isAPI(_ path: String) -> Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/client/") }

@@ -10,6 +10,10 @@ struct Identity: Sendable, Hashable {
   var claims: [String: SQLValue]
   /// Seconds since 1970; nil for a token that never expires.
   var expires: Int64?
+  /// What the token is for, where it is for certain queries alone.
+  var sealed: SealedQueries?
+  /// The number of the rule for databases that has the role; 0: the server's own roles.
+  var rule = 0
 
   /// A client without a token.
   static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
@@ -28,7 +32,7 @@ struct Identity: Sendable, Hashable {
 
   /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
   func sees(theSameAs other: Identity) -> Bool {
-    subject == other.subject && role == other.role && lastingClaims == other.lastingClaims
+    subject == other.subject && role == other.role && rule == other.rule && lastingClaims == other.lastingClaims
   }
 
   private var lastingClaims: [String: SQLValue] { claims.filter { !Self.claimsOfTheToken.contains($0.key) } }

@@ -60,7 +60,8 @@ struct TokenVerifier: Sendable {
     }
     return Identity(
       subject: try Self.text("sub", claims), role: try Self.text(roleClaim, claims) ?? Identity.anonymousRole,
-      claims: claims.mapValues { SQLValue(claim: $0) }, expires: expires)
+      claims: claims.mapValues { SQLValue(claim: $0) }, expires: expires,
+      sealed: try SealedQueries(claims))
   }
 
   private static func audience(_ claim: JSONValue?, has audience: String) -> Bool {

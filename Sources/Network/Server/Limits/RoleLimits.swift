@@ -33,13 +33,24 @@ package struct RoleLimits: Sendable, Equatable {
 ///
 /// A value: `UsageLimits` guards it.
 struct IdentityLimits {
-  private var roles: [String: ClientLimits]
+  /// A role of the server's, or of a rule for some of its databases.
+  struct Group: Hashable, Sendable {
+    /// 0: the server's.
+    let rule: Int
+    let role: String
 
-  init(_ roles: [String: RoleLimits]) { self.roles = roles.mapValues { ClientLimits($0.bounds) } }
+    init(rule: Int, role: String) { (self.rule, self.role) = (rule, role) }
+
+    fileprivate init(_ identity: Identity) { self.init(rule: identity.rule, role: identity.role) }
+  }
+
+  private var roles: [Group: ClientLimits]
+
+  init(_ roles: [Group: RoleLimits]) { self.roles = roles.mapValues { ClientLimits($0.bounds) } }
 
   /// An identity that was charged, and gets back what it was charged.
   struct Payer: Hashable, Sendable {
-    fileprivate let role: String
+    fileprivate let role: Group
     fileprivate let client: LimitedClient
   }
 
@@ -50,9 +61,10 @@ struct IdentityLimits {
   }
 
   mutating func take(_ resource: ClientLimits.Resource, of identity: Identity, at now: Int64) -> Verdict {
-    guard let subject = identity.subject, roles[identity.role] != nil else { return .granted(nil) }
-    guard let client = roles[identity.role]!.take(resource, of: .subject(subject), at: now) else { return .refused }
-    return .granted(Payer(role: identity.role, client: client))
+    let role = Group(identity)
+    guard let subject = identity.subject, roles[role] != nil else { return .granted(nil) }
+    guard let client = roles[role]!.take(resource, of: .subject(subject), at: now) else { return .refused }
+    return .granted(Payer(role: role, client: client))
   }
 
   mutating func giveBack(_ resource: ClientLimits.Resource, of payer: Payer?) {
@@ -63,12 +75,12 @@ struct IdentityLimits {
   /// - Returns: whether the client may send a message.
   mutating func takeMessage(of identity: Identity, at now: Int64) -> Bool {
     guard let subject = identity.subject else { return true }
-    return roles[identity.role]?.takeMessage(of: .subject(subject), at: now) ?? true
+    return roles[Group(identity)]?.takeMessage(of: .subject(subject), at: now) ?? true
   }
 
   /// - Returns: 0, or the microseconds until the client may send a request.
   mutating func takeRequest(of identity: Identity, at now: Int64) -> Int64 {
     guard let subject = identity.subject else { return 0 }
-    return roles[identity.role]?.takeRequest(of: .subject(subject), at: now) ?? 0
+    return roles[Group(identity)]?.takeRequest(of: .subject(subject), at: now) ?? 0
   }
 }

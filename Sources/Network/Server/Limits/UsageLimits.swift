@@ -19,7 +19,7 @@ final class UsageLimits: Sendable {
 
   /// - Parameter roles: the limits of those that have some.
   /// - Parameter clock: microseconds.
-  init(_ limits: ServerLimits, roles: [String: RoleLimits], clock: @escaping @Sendable () -> Int64) {
+  init(_ limits: ServerLimits, roles: [IdentityLimits.Group: RoleLimits], clock: @escaping @Sendable () -> Int64) {
     usages = Mutex(Usages(addresses: ClientLimits(limits.clientBounds), identities: IdentityLimits(roles)))
     limited = LimitedAddresses(limits)
     self.clock = clock

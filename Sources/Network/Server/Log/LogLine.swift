@@ -24,6 +24,8 @@ struct LogActor: Sendable {
   var subject: String?
   /// Nil without tokens and roles.
   var role: String?
+  /// The one of several that it uses.
+  var database: String?
 }
 
 /// What was asked, as logs may name it: neither SQL nor values.
@@ -37,6 +39,7 @@ extension JSONWriter {
   mutating func members(of actor: LogActor) {
     if !actor.address.isEmpty { member("address", actor.address.loggable(256)) }
     if let subject = actor.subject { member("sub", subject.loggable(256)) }
+    if let database = actor.database { member("database", database) }
     if let role = actor.role { member("role", role.loggable(64)) }
   }
 

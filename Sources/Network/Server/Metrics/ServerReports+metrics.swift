@@ -7,7 +7,9 @@ import Requests
 
 extension ServerReports {
   /// The text format of Prometheus, 0.0.4.
-  func metrics(_ report: FollowerReport) -> String {
+  ///
+  /// - Parameter open: the databases that the report is of.
+  func metrics(_ report: FollowerReport, _ open: [ServedDatabase]) -> String {
     let statistics = report.statistics
     let sockets = gateway.counters
     var text = MetricsText()
@@ -36,21 +38,29 @@ extension ServerReports {
     text.counter(
       "freshet_self_checks_total", "Lists that were compared with a fresh run of their queries.", statistics.selfChecks)
     text.counter("freshet_divergences_total", "Lists that differed, and were read anew.", statistics.divergences)
-    let jobs = pool.readers.counts
-    text.gauge("freshet_reader_jobs_waiting", "Queries and contents that wait for a reader.", jobs.waiting)
-    text.gauge("freshet_reader_jobs_running", "Readers that are busy.", jobs.running)
-    text.gauge("freshet_contents_bytes", "Large results that are on their way to clients.", pool.readers.contentsBytes)
+    let readers = open.map(\.pool.readers)
+    text.gauge(
+      "freshet_reader_jobs_waiting", "Queries and contents that wait for a reader.",
+      readers.reduce(0) { $0 + $1.counts.waiting })
+    text.gauge(
+      "freshet_reader_jobs_running", "Readers that are busy.", readers.reduce(0) { $0 + $1.counts.running })
+    text.gauge(
+      "freshet_contents_bytes", "Large results that are on their way to clients.",
+      readers.reduce(0) { $0 + $1.contentsBytes })
     text.counter("freshet_snapshots_total", "Snapshots sent.", statistics.snapshots)
     text.counter("freshet_patches_total", "Patches sent.", statistics.patches)
     text.summary(
       "freshet_tick_duration_seconds", "From noticing a commit to having handed over what it caused.",
       statistics.tickDurations)
-    write(pool.feed.counts, to: &text)
-    if let transactions {
-      let counts = transactions.counts
+    write(open.reduce(into: FeedCounts()) { $0.add($1.pool.feed.counts) }, to: &text)
+    let transactions = open.compactMap(\.transactions?.counts)
+    if !transactions.isEmpty {
       text.counter(
-        "freshet_transactions_committed_total", "Transactions of clients that were committed.", counts.committed)
-      text.counter("freshet_transactions_failed_total", "Transactions of clients that failed.", counts.failed)
+        "freshet_transactions_committed_total", "Transactions of clients that were committed.",
+        transactions.reduce(0) { $0 + $1.committed })
+      text.counter(
+        "freshet_transactions_failed_total", "Transactions of clients that failed.",
+        transactions.reduce(0) { $0 + $1.failed })
     }
     text.counters(
       "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
@@ -59,12 +69,23 @@ extension ServerReports {
         ("stalled", sockets.stalled),
       ])
     text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", sockets.outgoing)
-    writeQueues(to: &text)
-    writeTrouble(to: &text)
+    writeDatabases(to: &text)
+    writeQueues(of: open, to: &text)
+    writeTrouble(of: open, to: &text)
     writeProcess(to: &text)
-    replication?.write(to: &text)
+    databases.only?.database.replication?.write(to: &text)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
+  }
+
+  /// Of a server that has several.
+  private func writeDatabases(to text: inout MetricsText) {
+    if databases.only != nil { return }
+    let counts = databases.counts
+    text.gauge("freshet_databases_open", "Databases that are open.", databases.open.count)
+    text.counter("freshet_databases_opened_total", "How often a database was opened.", counts.opened)
+    text.counter("freshet_databases_closed_total", "How often a database was closed.", counts.closed)
+    text.counter("freshet_databases_failed_total", "How often a database could not be opened.", counts.failed)
   }
 
   private func write(_ feed: FeedCounts, to text: inout MetricsText) {

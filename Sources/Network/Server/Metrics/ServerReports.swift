@@ -1,73 +1,79 @@
 import Controllers
+import Dispatch
 import Foundation
 import Gateway
 import LiveQuery
 import Requests
 import Store
+import Synchronization
 
 /// What a server says of itself: metrics, health and readiness, and what it does, for a page that shows it.
 ///
 /// Any thread.
 final class ServerReports: Sendable {
   let gateway: Gateway
-  let pool: ControllerPool
-  /// Nil when clients may not write.
-  let transactions: (any ClientTransactions)?
-  /// Nil when the file is not replicated.
-  let replication: ServerReplication?
-  let doors: Doors
+  let databases: Databases
+  let door: FrontDoor
   let rejections: Rejections
   /// Sessions and subscriptions by role.
   let roles = RoleCounts()
   /// Nil: there is none.
   let accessLog: AccessLog?
-  private let database: String
-  private let followers = FollowerReports()
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
 
   init(
-    of database: String, _ gateway: Gateway, _ pool: ControllerPool, _ transactions: (any ClientTransactions)?,
-    _ replication: ServerReplication?, _ doors: Doors, _ rejections: Rejections, _ accessLog: AccessLog?
+    _ gateway: Gateway, _ databases: Databases, _ door: FrontDoor, _ rejections: Rejections, _ accessLog: AccessLog?
   ) {
-    self.database = database
     self.gateway = gateway
-    self.pool = pool
-    self.transactions = transactions
-    self.replication = replication
-    self.doors = doors
+    self.databases = databases
+    self.door = door
     self.rejections = rejections
     self.accessLog = accessLog
   }
 
-  /// The name of the served file.
-  var fileName: String { URL(fileURLWithPath: database).lastPathComponent }
-
-  /// Answers once every follower has sent its part, or has not in time.
+  /// Answers once every follower of the databases that are open has sent its part, or has not in time.
   func metrics(_ reply: @escaping @Sendable (String) -> Void) {
-    followers.request(of: pool) { [self] report in reply(metrics(report)) }
+    let open = databases.open
+    let reports = Mutex<[FollowerReport]>([])
+    let done = DispatchGroup()
+    for database in open {
+      done.enter()
+      database.followers.request(of: database.pool) { report in
+        reports.withLock { $0.append(report) }
+        done.leave()
+      }
+    }
+    done.notify(queue: .global()) { [self] in reply(metrics(FollowerReport(reports.withLock { $0 }), open)) }
   }
 
-  /// The lists that are open.
-  func lists(_ reply: @escaping @Sendable (OpenLists) -> Void) {
-    followers.request(of: pool) { report in reply(report.lists) }
+  /// The lists of a database that are open.
+  func lists(of database: ServedDatabase, _ reply: @escaping @Sendable (OpenLists) -> Void) {
+    database.followers.request(of: database.pool) { report in reply(report.lists) }
   }
 
-  /// Whether what clients ask can be answered: the followers are asked, for only they know.
+  /// Whether what clients ask can be answered: the followers are asked, for only they know. Where there are several databases, none of them
+  /// makes the server unready.
   ///
   /// - Parameter reply: nil: it can.
   func readiness(_ reply: @escaping @Sendable (FreshetError?) -> Void) {
-    guard doors.areOpen else { return reply(FreshetError(.shuttingDown, "the server is stopping")) }
-    if let failure = replication?.readingFailure { return reply(failure) }
+    guard door.isOpen else { return reply(.stopping) }
+    guard let database = databases.only?.database else { return reply(nil) }
+    if let failure = database.replication?.readingFailure { return reply(failure) }
     // No longer than load balancers wait for an answer.
-    followers.request(of: pool, patience: .milliseconds(1_500)) { [self] report in
-      reply(report.readingFailure.map(withLockHolder))
+    database.followers.request(of: database.pool, patience: .milliseconds(1_500)) { report in
+      reply(report.readingFailure.map(database.withLockHolder))
     }
   }
 
+  /// Whether clients' transactions would be accepted; nil: they write nothing, or there are several databases.
+  var isWritable: Bool? { databases.only?.database.transactions?.isWritable }
+}
+
+extension ServedDatabase {
   /// The failure, with the program that causes it, if one has locked the file.
-  private func withLockHolder(_ failure: FreshetError) -> FreshetError {
-    guard failure.code == .overloaded, let holder = FileLocks.holder(of: database) else { return failure }
+  fileprivate func withLockHolder(_ failure: FreshetError) -> FreshetError {
+    guard failure.code == .overloaded, let holder = FileLocks.holder(of: path) else { return failure }
     return FreshetError(.overloaded, "the database is locked by \(holder)")
   }
 }

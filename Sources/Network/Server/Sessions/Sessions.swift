@@ -24,10 +24,20 @@ final class Sessions: @unchecked Sendable {
     self.limits = limits
   }
 
-  func open(_ channel: ChannelID, for client: ClientAddress) {
+  /// - Parameter name: of the database that its path names.
+  func open(_ channel: ChannelID, for client: ClientAddress, database name: String?) {
     let slot = gateway.slot(of: channel)
     while sessions.count <= slot { sessions.append(nil) }
-    sessions[slot] = Session(channel: channel, client: client)
+    sessions[slot] = Session(channel: channel, client: client, name: name)
+  }
+
+  /// The session or stream has a database from now on.
+  func enter(_ use: DatabaseUse, _ channel: ChannelID) { self[channel]?.use = use }
+
+  /// Nil for one that is closed, or may use none.
+  func database(of channel: ChannelID) -> ServedDatabase? {
+    let slot = gateway.slot(of: channel)
+    return slot < sessions.count && sessions[slot]?.channel == channel ? sessions[slot]!.use?.database : nil
   }
 
   enum Becoming {
@@ -143,6 +153,9 @@ struct Session {
 
   let channel: ChannelID
   let client: ClientAddress
+  /// Of the database that its path names; nil: its token leads to one, or the server has one alone.
+  let name: String?
+  fileprivate(set) var use: DatabaseUse?
   /// By the bytes of the id.
   fileprivate(set) var subscriptions = SmallDictionary<[UInt8], Subscription>()
   /// Messages that were beyond what the client may send.
@@ -155,9 +168,10 @@ struct Session {
   fileprivate var payer: IdentityLimits.Payer?
   var identity: Identity { who.identity }
 
-  init(channel: ChannelID, client: ClientAddress) {
+  init(channel: ChannelID, client: ClientAddress, name: String?) {
     self.channel = channel
     self.client = client
+    self.name = name
   }
 
   fileprivate mutating func admit(

@@ -29,6 +29,14 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   case captureMemory
   /// Bytes.
   case changeHistory
+  case openDatabases
+  /// Seconds.
+  case databaseIdle
+
+  /// Those that one database of several can have for itself.
+  package static let ofDatabase: [LimitSetting] = [
+    .followers, .slowQuery, .transactionMemory, .captureMemory, .changeHistory,
+  ]
 
   /// The environment variable: `bodyRate` is FRESHET_BODY_RATE.
   package var variable: String {

@@ -29,6 +29,10 @@ package struct ServerLimits: Sendable {
   package var transactionMemory = 16 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.
   package var queryTimeout = Duration.seconds(30)
+  /// Databases that may be open, of a server that has several.
+  package var openDatabases = 500
+  /// How long one that nobody uses stays open.
+  package var databaseIdle = Duration.seconds(60)
   /// Runs of queries that take at least so long are logged and counted; zero: none.
   package var slowQuery = Duration.seconds(1)
 
@@ -51,6 +55,8 @@ package struct ServerLimits: Sendable {
     case .transactionMemory: transactionMemory = value
     case .captureMemory: captureMemory = value
     case .changeHistory: changeHistory = value
+    case .openDatabases: openDatabases = max(1, value)
+    case .databaseIdle: databaseIdle = .seconds(value)
     }
   }
 }

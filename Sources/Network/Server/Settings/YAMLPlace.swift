@@ -135,6 +135,12 @@ struct YAMLPlace {
     return paths
   }
 
+  /// One path, or a list of them.
+  func filePathOrPaths() throws(ServerError) -> [String] {
+    if case .sequence = node { return try filePaths() }
+    return [try filePath()]
+  }
+
   /// One text, or a list of them.
   func textOrTexts() throws(ServerError) -> [String] {
     if case .sequence = node { return try texts() }

@@ -58,7 +58,7 @@ import Testing
     #expect(file.door.certificate == "/etc/freshet/tls/server.crt" && file.door.key == "/etc/server.key")
     #expect(file.door.trustedProxies == ["10.0.0.0/8", "::1"] && file.door.contentSecurityPolicy == "")
     #expect(file.door.metrics == SocketAddress(host: "127.0.0.1", port: 9_091))
-    #expect(file.database == "/etc/freshet/app.sqlite" && file.host == "0.0.0.0" && file.port == 9_090)
+    #expect(file.database == ["/etc/freshet/app.sqlite"] && file.host == "0.0.0.0" && file.port == 9_090)
     #expect(file.allowWrites == true && file.allowQueries == false)
     #expect(file.allowedOrigins == ["https://a.example", "https://b.example"] && file.allowedHosts == ["a.example"])
     #expect(

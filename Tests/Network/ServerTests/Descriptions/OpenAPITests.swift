@@ -63,7 +63,10 @@ import Wire
     (.postTransaction, "/v1/transactions", #"{"statements":[{"sql":"DROP TABLE bank"}]}"#, 403),
     (.getExplanation, "/v1/explain?from=bank&where=state%3D'GA'", nil, 200),
     (.getExplanation, "/v1/explain?from=v&key=id", nil, 200), (.getExplanation, "/v1/explain", nil, 400),
-    (.getSchema, "/v1/schema", nil, 200), (.getServer, "/v1/server", nil, 200), (.getHealth, "/healthz", nil, 200),
+    (.getSchema, "/v1/schema", nil, 200), (.getServer, "/v1/server", nil, 200),
+    (.getDatabases, "/v1/databases", nil, 200),
+    (.postDatabase, "/v1/databases", #"{"name":"a"}"#, 403), (.deleteDatabase, "/v1/databases?name=a", nil, 403),
+    (.getHealth, "/healthz", nil, 200),
     (.getReadiness, "/readyz", nil, 200),
     (.getOpenAPI, "/openapi.json", nil, 200), (.getAsyncAPI, "/asyncapi.json", nil, 200),
   ]

@@ -1,20 +1,33 @@
 import Gateway
 import LiveQuery
 import Requests
+import Synchronization
 import Wire
 
-/// Writes what followers send as frames, each distinct one once, and hands them to the gateway.
+/// Writes what followers of a database send as frames, each distinct one once, and hands them to the gateway.
+///
+/// Any thread: one lock.
 final class SessionOutput: SubscriptionOutput {
   private let gateway: Gateway
   private let transactions: (any ClientTransactions)?
   private let greeting: Greeting
   private let rejections: Rejections
+  /// The number by which the first follower waits for sessions.
+  private let waiter: Int
+  /// The sessions that have this database.
+  private let sessions = Mutex<Set<UInt64>>([])
+  /// Its streams.
+  private let streams = Mutex<Set<UInt64>>([])
 
   /// What the one subscription of every stream is called: of server-sent events, and of lines of JSON.
   static let streamSubscription = "sse"
   static let lineSubscription = "ndjson"
 
-  init(_ gateway: Gateway, _ transactions: (any ClientTransactions)?, _ greeting: Greeting, _ rejections: Rejections) {
+  init(
+    _ gateway: Gateway, _ transactions: (any ClientTransactions)?, _ greeting: Greeting, _ rejections: Rejections,
+    waiter: Int
+  ) {
+    self.waiter = waiter
     self.rejections = rejections
     self.gateway = gateway
     self.transactions = transactions
@@ -31,9 +44,43 @@ final class SessionOutput: SubscriptionOutput {
     throw FreshetError.noRoom
   }
 
-  func greet(_ session: ChannelID) { send(greeting.hello, to: session) }
+  /// A session has this database from now on.
+  func greet(_ session: ChannelID) {
+    sessions.withLock { _ = $0.insert(session.rawValue) }
+    send(greeting.hello, to: session)
+  }
 
-  func isDrained(_ session: UInt64, for follower: Int) -> Bool { gateway.isDrained(session, waiter: follower) }
+  func enter(_ stream: ChannelID) { streams.withLock { _ = $0.insert(stream.rawValue) } }
+
+  func forget(_ channel: ChannelID) {
+    if channel.isStream {
+      streams.withLock { _ = $0.remove(channel.rawValue) }
+    } else {
+      sessions.withLock { _ = $0.remove(channel.rawValue) }
+    }
+  }
+
+  /// Ends the sessions and streams.
+  func end(_ error: FreshetError) {
+    for session in sessions.withLock({ $0 }) {
+      gateway.close(ChannelID(rawValue: session), code: error.closeCode, reason: error.message)
+    }
+    let event = Frame(reserving: 256) {
+      ServerMessage.error(error, isFatal: true).writeEvent(to: &$0, id: Self.streamSubscription, .arrays)
+    }
+    end(Array(streams.withLock { $0 }), error, event)
+  }
+
+  func isDrained(_ session: UInt64, for follower: Int) -> Bool {
+    gateway.isDrained(session, waiter: (waiter + follower) % 64)
+  }
+
+  /// The followers of this database among those that wait.
+  ///
+  /// - Parameter waiters: by the bits of `Gateway.isDrained`.
+  func followers(among waiters: UInt64) -> UInt64 {
+    waiter == 0 ? waiters : waiters >> UInt64(waiter) | waiters << UInt64(64 - waiter)
+  }
 
   /// In order with what is sent: by the time a client reads that its subscription has ended, the id is free.
   func subscriptionEnded(_ key: SubscriptionKey, because code: ErrorCode) {
@@ -43,7 +90,8 @@ final class SessionOutput: SubscriptionOutput {
   /// Everybody is greeted again; snapshots or patches follow.
   func epochChanged() {
     transactions?.epochChanged()
-    gateway.broadcast(greeting.hello)
+    gateway.queue(greeting.hello, to: sessions.withLock { Array($0) })
+    gateway.flush()
   }
 
   /// What was sent to subscriptions leaves at the end of a follower's tick, so that everything due to a session is one write.

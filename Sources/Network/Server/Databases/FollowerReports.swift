@@ -54,7 +54,7 @@ final class FollowerReports: Sendable {
         state.requests[number]!.missing.remove(follower)
         if state.requests[number]!.missing.isEmpty { done.append(state.requests.removeValue(forKey: number)!) }
       }
-      return (FollowerReport(last: state.last, late: []), done)
+      return (FollowerReport(state.last, late: []), done)
     }
     for request in done { request.reply(report) }
   }
@@ -62,7 +62,7 @@ final class FollowerReports: Sendable {
   /// Time is up.
   private func end(_ number: Int) {
     let late = state.withLock { state in
-      state.requests.removeValue(forKey: number).map { ($0, FollowerReport(last: state.last, late: $0.missing)) }
+      state.requests.removeValue(forKey: number).map { ($0, FollowerReport(state.last, late: $0.missing)) }
     }
     if let (request, report) = late { request.reply(report) }
   }
@@ -70,24 +70,38 @@ final class FollowerReports: Sendable {
 
 /// What followers do, all together.
 struct FollowerReport: Sendable {
-  fileprivate let last: [Int: FollowerStatus]
+  private let statuses: [FollowerStatus]
+  /// What those say who have answered in time.
+  private let failures: [FreshetError]
   /// Followers whose answers are old, because they have not answered in time.
-  fileprivate let late: Set<Int>
+  let unresponsive: Int
 
-  var unresponsive: Int { late.count }
+  /// - Parameter last: by follower.
+  fileprivate init(_ last: [Int: FollowerStatus], late: Set<Int>) {
+    statuses = Array(last.values)
+    failures = last.filter { !late.contains($0.key) }.compactMap(\.value.readingFailure)
+    unresponsive = late.count
+  }
+
+  /// All of several databases.
+  init(_ parts: [FollowerReport]) {
+    statuses = parts.flatMap(\.statuses)
+    failures = parts.flatMap(\.failures)
+    unresponsive = parts.reduce(0) { $0 + $1.unresponsive }
+  }
 
   /// What keeps clients' lists from being read; nil: nothing.
   var readingFailure: FreshetError? {
-    let failure = last.lazy.filter { !late.contains($0.key) }.compactMap(\.value.readingFailure).first
-    if failure != nil || late.isEmpty { return failure }
+    if let failure = failures.first { return failure }
+    if unresponsive == 0 { return nil }
     return FreshetError(.overloaded, "a follower does not answer in time: a query takes long, or the disk does")
   }
 
   var statistics: FollowerStatistics {
-    last.values.reduce(into: FollowerStatistics()) { $0.add($1.statistics) }
+    statuses.reduce(into: FollowerStatistics()) { $0.add($1.statistics) }
   }
 
-  var lists: OpenLists { last.values.reduce(into: OpenLists()) { $0.add($1.lists) } }
+  var lists: OpenLists { statuses.reduce(into: OpenLists()) { $0.add($1.lists) } }
 }
 
 extension FollowerStatistics {

@@ -1,0 +1,418 @@
+import Dispatch
+import Ground
+import LiveQuery
+import Logging
+import Store
+import Synchronization
+
+/// The databases of a server. One in a folder is opened by its first client, and closed when nobody has used it for a while.
+///
+/// Any thread: one lock, which is not held while files are opened and closed.
+final class Databases: Sendable {
+  /// The database of a server that has one: it is open from the start to the end.
+  let only: DatabaseUse?
+  let access: DatabaseAccess
+  private let places: DatabasePlaces
+  private let configuration: ServerConfiguration
+  private let surroundings: ServedDatabase.Surroundings
+  private let state = Mutex(State())
+  /// What opens and closes files. All that concerns one database is done by one of them, in order.
+  private let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
+  private let work = DispatchGroup()
+
+  typealias Reply = @Sendable (Result<DatabaseUse, FreshetError>) -> Void
+
+  fileprivate struct State {
+    var entries: [DatabaseName: Entry] = [:]
+    /// Those of `closing` that are not closed yet.
+    var closed: [DatabaseName: ServedDatabase] = [:]
+    /// They are taken away from their clients.
+    var removing: Set<DatabaseName> = []
+    /// The number by which the followers of the database opened next wait for sessions.
+    var waiter = 0
+    var isStopping = false
+    var counts = Counts()
+  }
+
+  fileprivate enum Entry {
+    case opening([Reply])
+    case open(Open)
+    /// Those who wait want it opened again.
+    case closing([Reply])
+  }
+
+  fileprivate struct Open {
+    let database: ServedDatabase
+    var uses = 0
+    /// When the last use ended.
+    var idleSince: Instant
+    /// It is going to be looked at whether it is still unused.
+    var isWatched = false
+  }
+
+  /// What was done since the start.
+  struct Counts: Sendable {
+    var opened = 0
+    var failed = 0
+    var closed = 0
+  }
+
+  init(_ configuration: ServerConfiguration, _ surroundings: ServedDatabase.Surroundings) throws(ServerError) {
+    self.configuration = configuration
+    self.surroundings = surroundings
+    access = DatabaseAccess(configuration)
+    places = configuration.places ?? DatabasePlaces()
+    only =
+      configuration.places == nil
+      ? DatabaseUse(try ServedDatabase(nil, configuration, access.doors(of: nil), surroundings)) : nil
+  }
+
+  // MARK: - Looking
+
+  /// Where a request leads.
+  ///
+  /// - Parameter name: the one in its path.
+  /// - Throws: `no_such_database`, also where the client may not know of it; `not_allowed` where its token leads elsewhere.
+  func lead(_ identity: Identity, to name: String?) throws(FreshetError) -> Lead {
+    if only != nil {
+      guard name == nil else { throw .noSuchDatabase }
+      return Lead(name: nil, doors: access.doors(of: nil), identity: identity)
+    }
+    // Whatever asks a server of one file can ask one of a folder with one file in it.
+    let lead = try access.lead(identity, to: name ?? (access.hasTenants ? nil : places.only?.description))
+    guard let name = lead.name, isThere(name) else { throw .noSuchDatabase }
+    return lead
+  }
+
+  private func isThere(_ name: DatabaseName) -> Bool {
+    places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
+  }
+
+  /// Those that a client may see, sorted. The reply comes on another thread, because the folders and files are read.
+  func list(for identity: Identity, _ reply: @escaping @Sendable ([DatabaseListing]) -> Void) {
+    queues[0].async { [self] in
+      let parts = Dictionary(grouping: places.names.filter { access.mayUse($0, identity) }, by: queue(of:))
+      let all = Mutex<[DatabaseListing]>([])
+      let done = DispatchGroup()
+      for (queue, names) in parts {
+        queues[queue].async(group: done) { [self] in
+          let part = names.compactMap(listing)
+          all.withLock { $0 += part }
+        }
+      }
+      done.notify(queue: queues[0]) { reply(all.withLock { $0.sorted { $0.name < $1.name } }) }
+    }
+  }
+
+  /// On the queue of the name: it is not opened meanwhile. Closing a file that is open would take SQLite's locks from it.
+  private func listing(_ name: DatabaseName) -> DatabaseListing? {
+    guard let path = places.path(of: name) else { return nil }
+    let isConnected = state.withLock { state in
+      if state.closed[name] != nil { return true }
+      if case .open = state.entries[name] { return true }
+      return false
+    }
+    return isConnected ? DatabaseListing(open: name, path) : DatabaseListing(closed: name, path)
+  }
+
+  /// Those that are open now.
+  var open: [ServedDatabase] {
+    if let only { return [only.database] }
+    return state.withLock { state in
+      state.entries.values.compactMap { if case .open(let open) = $0 { open.database } else { nil } }
+    }
+  }
+
+  var counts: Counts { state.withLock { $0.counts } }
+
+  // MARK: - Using
+
+  private enum Step {
+    case use(ServedDatabase)
+    case refuse(FreshetError)
+    /// As many are in use as may be open.
+    case tryAgain
+    case open(waiter: Int, closing: DatabaseName?)
+    case wait
+  }
+
+  /// Has a database used, which is opened for that.
+  ///
+  /// - Parameter later: called with the answer on another thread where the database has to be opened first.
+  /// - Returns: nil when the answer comes later. An error is `overloaded`, `shutting_down` or `no_such_database`.
+  func use(_ name: DatabaseName?, later reply: @escaping Reply) -> Result<DatabaseUse, FreshetError>? {
+    guard let name else { return only.map { .success($0) } ?? .failure(.noSuchDatabase) }
+    return use(name, tries: Self.tries, later: reply)
+  }
+
+  /// How often it is tried to open one more than may be open, and how long after the last time: answers that are on their way still use theirs.
+  private static let tries = 50
+  private static let pause = DispatchTimeInterval.milliseconds(20)
+
+  private func use(
+    _ name: DatabaseName, tries: Int, later reply: @escaping Reply
+  ) -> Result<DatabaseUse, FreshetError>? {
+    let step = state.withLock { state -> Step in
+      if state.isStopping { return .refuse(.stopping) }
+      switch state.entries[name] {
+      case .open(var open):
+        open.uses += 1
+        state.entries[name] = .open(open)
+        return .use(open.database)
+      case .opening(let replies):
+        state.entries[name] = .opening(replies + [reply])
+        return .wait
+      case .closing(let replies):
+        state.entries[name] = .closing(replies + [reply])
+        return .wait
+      case nil:
+        var closing: DatabaseName?
+        if state.entries.count >= configuration.limits.openDatabases {
+          closing = state.leastRecentlyUsed
+          if closing == nil { return tries > 0 ? .tryAgain : .refuse(.tooManyDatabases) }
+          state.close(closing!)
+        }
+        state.entries[name] = .opening([reply])
+        return .open(waiter: state.takeWaiter(configuration.limits.followers + 1), closing: closing)
+      }
+    }
+    switch step {
+    case .use(let database): return .success(use(of: database, name))
+    case .refuse(let error): return .failure(error)
+    case .wait: break
+    case .tryAgain:
+      queues[0].asyncAfter(deadline: .now() + Self.pause) { [self] in
+        if let result = use(name, tries: tries - 1, later: reply) { reply(result) }
+      }
+    case .open(let waiter, let closing):
+      if let closing { perform(closing) { self.close($0) } }
+      perform(name) { self.open($0, waiter: waiter) }
+    }
+    return nil
+  }
+
+  private func use(of database: ServedDatabase, _ name: DatabaseName) -> DatabaseUse {
+    DatabaseUse(database) { [weak self] in self?.end(name) }
+  }
+
+  private func perform(_ name: DatabaseName, _ step: @escaping @Sendable (DatabaseName) -> Void) {
+    queues[queue(of: name)].async(group: work) { step(name) }
+  }
+
+  private func queue(of name: DatabaseName) -> Int { Int(UInt(bitPattern: name.hashValue) % UInt(queues.count)) }
+
+  private func open(_ name: DatabaseName, waiter: Int) {
+    let result = opened(name, waiter: waiter)
+    let (replies, isStopping) = state.withLock { state -> ([Reply], Bool) in
+      guard case .opening(let replies) = state.entries[name] else { return ([], true) }
+      switch result {
+      case .success(let database):
+        state.counts.opened += 1
+        state.entries[name] = .open(Open(database: database, uses: replies.count, idleSince: .distantPast))
+      case .failure:
+        state.counts.failed += 1
+        state.entries[name] = nil
+      }
+      return (replies, state.isStopping)
+    }
+    switch result {
+    case .failure(let error): for reply in replies { reply(.failure(error)) }
+    case .success(let database):
+      if !isStopping { database.start() }
+      for reply in replies { reply(.success(use(of: database, name))) }
+    }
+  }
+
+  private func opened(_ name: DatabaseName, waiter: Int) -> Result<ServedDatabase, FreshetError> {
+    guard let path = places.path(of: name) else { return .failure(.noSuchDatabase) }
+    let logger = surroundings.logger
+    do throws(ServerError) {
+      let database = try ServedDatabase(
+        name, access.configuration(of: name, at: path, configuration), access.doors(of: name), waiter: waiter,
+        surroundings)
+      logger.info("opened the database \(name)")
+      return .success(database)
+    } catch {
+      logger.error("the database \(name): \(error)")
+      return .failure(FreshetError(.overloaded, "the database \(name) cannot be opened at the moment"))
+    }
+  }
+
+  // MARK: - Closing
+
+  /// A use has ended.
+  private func end(_ name: DatabaseName) {
+    let mustWatch = state.withLock { state in
+      guard case .open(var open) = state.entries[name] else { return false }
+      open.uses -= 1
+      open.idleSince = configuration.clocks.monotonic.now
+      let mustWatch = open.uses == 0 && !open.isWatched
+      if mustWatch { open.isWatched = true }
+      state.entries[name] = .open(open)
+      return mustWatch
+    }
+    if mustWatch { watch(name, for: configuration.limits.databaseIdle) }
+  }
+
+  private func watch(_ name: DatabaseName, for time: Duration) {
+    queues[0].asyncAfter(deadline: .now() + time) { [weak self] in self?.closeIfUnused(name) }
+  }
+
+  private func closeIfUnused(_ name: DatabaseName) {
+    let now = configuration.clocks.monotonic.now
+    let idleTime = Nanoseconds(configuration.limits.databaseIdle)
+    let (mustClose, left) = state.withLock { state -> (Bool, Nanoseconds?) in
+      guard case .open(var open) = state.entries[name] else { return (false, nil) }
+      if open.uses == 0, now - open.idleSince >= idleTime {
+        state.close(name)
+        return (true, nil)
+      }
+      open.isWatched = open.uses == 0
+      state.entries[name] = .open(open)
+      return (false, open.uses == 0 ? idleTime - (now - open.idleSince) : nil)
+    }
+    if mustClose { perform(name) { self.close($0) } }
+    if let left { watch(name, for: .nanoseconds(Int64(clamping: left.count))) }
+  }
+
+  /// Closes one that `State.close` has taken out of use, and opens it again for those who have come meanwhile.
+  private func close(_ name: DatabaseName) {
+    if let database = state.withLock({ $0.takeClosing(name) }) {
+      database.drain()
+      database.stop()
+      surroundings.logger.info("closed the database \(name)")
+    }
+    let replies = state.withLock { state -> [Reply] in
+      state.counts.closed += 1
+      defer { state.entries[name] = nil }
+      if case .closing(let replies) = state.entries[name] { return replies }
+      return []
+    }
+    for reply in replies { if let result = use(name, later: reply) { reply(result) } }
+  }
+
+  // MARK: - Making and removing
+
+  /// Makes a database. The reply comes on another thread.
+  func make(_ name: DatabaseName, _ reply: @escaping @Sendable (Result<DatabaseListing, FreshetError>) -> Void) {
+    guard let new = configuration.newDatabases else {
+      return reply(.failure(FreshetError(.notAllowed, "this server makes no databases: it has no newDatabases")))
+    }
+    perform(name) { [self] name in
+      do throws(FreshetError) {
+        guard places.path(of: name) == nil else {
+          throw FreshetError(.constraint, "there is a database of this name already")
+        }
+        guard let path = places.newPath(of: name) else {
+          throw FreshetError(.notAllowed, "this server has no folder for a database of this name")
+        }
+        try new.make(at: path)
+        guard let listing = DatabaseListing(closed: name, path) else { throw .noSuchDatabase }
+        surroundings.logger.notice("made the database \(name)")
+        reply(.success(listing))
+      } catch { reply(.failure(error)) }
+    }
+  }
+
+  /// Takes a database away from its clients, and moves its files into the folder `.removed` beside it.
+  ///
+  /// - Parameter reply: called on another thread, with what went wrong.
+  func remove(_ name: DatabaseName, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
+    guard isThere(name), state.withLock({ $0.removing.insert(name).inserted }) else { return reply(.noSuchDatabase) }
+    takeAway(name, tries: 250) { [self] error in
+      state.withLock { _ = $0.removing.remove(name) }
+      reply(error)
+    }
+  }
+
+  /// Ends the sessions and streams of a database until nobody uses it, closes it and moves its files.
+  private func takeAway(_ name: DatabaseName, tries: Int, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
+    perform(name) { [self] name in
+      let open = state.withLock { state -> Open? in
+        guard case .open(let open)? = state.entries[name] else { return nil }
+        if open.uses == 0 { state.close(name) }
+        return open
+      }
+      if let open, open.uses > 0 {
+        open.database.output.end(.noSuchDatabase)
+        guard tries > 0 else { return reply(FreshetError(.overloaded, "the database is in use: try again")) }
+        queues[0].asyncAfter(deadline: .now() + Self.pause) { [self] in takeAway(name, tries: tries - 1, reply) }
+        return
+      }
+      if open != nil { close(name) }
+      reply(move(name))
+    }
+  }
+
+  private func move(_ name: DatabaseName) -> FreshetError? {
+    guard let path = places.path(of: name) else { return .noSuchDatabase }
+    do throws(ServerError) { try RemovedDatabase.move(path) } catch {
+      surroundings.logger.error("the database \(name) cannot be removed: \(error)")
+      return FreshetError(.internal, "the database cannot be removed")
+    }
+    surroundings.logger.notice("removed the database \(name): its files are in .removed, beside where they were")
+    return nil
+  }
+
+  // MARK: - The end
+
+  /// What clients asked to be written is written and answered, and nothing else is. Blocks.
+  func drain() {
+    state.withLock { $0.isStopping = true }
+    let open = open
+    DispatchQueue.concurrentPerform(iterations: open.count) { open[$0].drain() }
+  }
+
+  /// After `drain`, when no client is left. Blocks.
+  func stop() {
+    work.wait()
+    let open = open
+    DispatchQueue.concurrentPerform(iterations: open.count) { open[$0].stop() }
+  }
+
+  /// The server cannot start.
+  func abandon() { only?.database.abandon() }
+}
+
+extension Databases.State {
+  /// The one that nobody uses, and nobody has for longest; nil: all are used.
+  fileprivate var leastRecentlyUsed: DatabaseName? {
+    entries.compactMap { name, entry -> (name: DatabaseName, since: Instant)? in
+      if case .open(let open) = entry, open.uses == 0 { (name, open.idleSince) } else { nil }
+    }.min { $0.since < $1.since }?.name
+  }
+
+  fileprivate mutating func close(_ name: DatabaseName) {
+    guard case .open(let open) = entries[name] else { return }
+    closed[name] = open.database
+    entries[name] = .closing([])
+  }
+
+  fileprivate mutating func takeClosing(_ name: DatabaseName) -> ServedDatabase? { closed.removeValue(forKey: name) }
+
+  /// There are 64 numbers: databases that share one are woken for each other's sessions.
+  fileprivate mutating func takeWaiter(_ count: Int) -> Int {
+    defer { waiter = (waiter + count) % 64 }
+    return waiter
+  }
+}
+
+/// A use of a database by a session, a stream or a request, as long as it lives.
+final class DatabaseUse: Sendable {
+  let database: ServedDatabase
+  private let ended: @Sendable () -> Void
+
+  init(_ database: ServedDatabase, ended: @escaping @Sendable () -> Void = {}) {
+    self.database = database
+    self.ended = ended
+  }
+
+  deinit { ended() }
+}
+
+extension FreshetError {
+  static let noSuchDatabase = FreshetError(.noSuchDatabase, "there is no such database")
+  static let stopping = FreshetError(.shuttingDown, "the server is stopping")
+  static let tooManyDatabases = FreshetError(
+    .overloaded, "as many databases are in use as may be open: try again later")
+}

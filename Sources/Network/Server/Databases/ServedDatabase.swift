@@ -1,0 +1,150 @@
+import Broker
+import Controllers
+import Following
+import Gateway
+import LiveQuery
+import Logging
+import Replication
+import Requests
+import Store
+
+/// A database that is open: followers behind the sessions that have it, and a writer aside.
+///
+/// Everything in it is constant after `init`, or guards itself.
+final class ServedDatabase: Sendable {
+  /// Nil: it is the only one of its server.
+  let name: DatabaseName?
+  let path: String
+  let doors: Doors
+  let pool: ControllerPool
+  let output: SessionOutput
+  /// Nil when clients may not write.
+  let transactions: (any ClientTransactions)?
+  /// Nil when the file is not replicated.
+  let replication: ServerReplication?
+  let followers = FollowerReports()
+  private let configuration: ServerConfiguration
+  /// Nil: nothing of transactions is kept for the next time.
+  private let kept: KeptTransactions?
+  private let published: PublisherState?
+  private let logger: Logger
+
+  /// What the databases of a server have in common.
+  struct Surroundings: Sendable {
+    let gateway: Gateway
+    let rejections: Rejections
+    /// Nil: there is none.
+    let auditLog: AuditLog?
+    let logger: Logger
+  }
+
+  /// Opens the file and starts what follows it.
+  ///
+  /// - Parameter configuration: of this database.
+  /// - Parameter waiter: the first of the numbers by which its followers wait for sessions.
+  /// - Throws: one sentence for the operator.
+  init(
+    _ name: DatabaseName?, _ configuration: ServerConfiguration, _ doors: Doors, waiter: Int = 0,
+    _ surroundings: Surroundings
+  ) throws(ServerError) {
+    self.name = name
+    self.configuration = configuration
+    self.doors = doors
+    path = configuration.database
+    logger = surroundings.logger
+    let followers = EpochFollowers(configuration.state.epochRenewed)
+    let position = configuration.position
+    let (keeper, kept, published) = configuration.keepers(at: position, logger)
+    self.kept = kept
+    self.published = published
+    let epochs = FileEpochs(startingWith: configuration.state.epoch ?? position?.epoch ?? keeper?.epoch) {
+      followers.tell($0)
+    }
+    do {
+      let replica = try configuration.replica(logger: logger)
+      let users = FileUsers(path: path)
+      transactions = try configuration.transactions(
+        surroundings.auditLog, forwardingTo: replica?.broker, kept, epochs, users)
+      output = SessionOutput(
+        surroundings.gateway, transactions, Greeting(configuration.limits, epochs), surroundings.rejections,
+        waiter: waiter)
+      pool = try ControllerPool(
+        FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
+        readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
+        journal: configuration.journal(logger), logger: logger)
+      replication = try ServerReplication(
+        configuration.replicationSettings, replica, pool, transactions, published,
+        mustEnd: configuration.ending.mustEnd, logger: logger)
+    } catch let error as BrokerError {
+      throw ServerError(error.message)
+    } catch let error as ForeignFile {
+      throw ServerError(error.description)
+    } catch {
+      throw ServerError("cannot open \(path): \(ServerError.sentence(of: error))")
+    }
+    followers.add(replication)
+  }
+
+  /// To be called once, when clients can come.
+  func start() {
+    replication?.start()
+    checkPublishedQueries()
+    openKeptQueries()
+  }
+
+  /// Opens the published queries that are kept open: once for each role that may ask them.
+  private func openKeptQueries() {
+    for published in configuration.access.queries.list where published.isKept {
+      var query = published.sample
+      query.access.isPublished = true
+      let roles = configuration.access.roles.filter { $0.value.queries.contains(published.name) }.keys
+      let askers: [String?] = configuration.access.roles.isEmpty || published.isUnfiltered ? [nil] : roles.sorted()
+      for role in askers {
+        query.access.role = role
+        pool.follower(for: query).post(.keep(query))
+      }
+    }
+  }
+
+  /// Warns of published queries that this database cannot answer; they stay, for the schema may change.
+  private func checkPublishedQueries() {
+    for published in configuration.access.queries.list {
+      let query = published.sample
+      pool.follower(for: query).post(
+        .explain(query) { [logger] result in
+          guard case .failure(let error) = result else { return }
+          logger.warning("the published query \(published.name) cannot be answered: \(error.message)")
+        })
+    }
+  }
+
+  /// What its file is called where no folder is.
+  var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// Whether the file is there, and whether the system lets the server write it; nil: it is not there, or written elsewhere.
+  var isWritable: Bool? {
+    // A replica's file is written by this server whatever the clients may do.
+    let isReplica = configuration.replication?.role == .replica
+    return isReplica || FileIdentity(path: path) == nil ? nil : transactions?.isWritable
+  }
+
+  // MARK: - Its end
+
+  /// What was asked to be written is written and answered, and nothing else is. Blocks.
+  func drain() { transactions?.drain(grace: configuration.ending.grace) }
+
+  /// Ends what follows the file, and keeps what is known of it. Nobody uses it any more. Blocks.
+  func stop() {
+    // Behind what clients wrote last, and before the followers that it numbers commits with.
+    replication?.stop()
+    let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
+    pool.stop { kept?.keep(promises()) }
+    if transactions != nil, promises() != nil { kept?.journal.remove() }
+  }
+
+  /// The server cannot start.
+  func abandon() {
+    pool.stop()
+    published?.release()
+  }
+}

@@ -1,0 +1,34 @@
+import Gateway
+import Logging
+import Synchronization
+
+/// Whether clients may come in: from which pages, and not while the server stops.
+///
+/// Any thread.
+final class FrontDoor: Sendable {
+  private let policy: OriginPolicy
+  private let refusals: OriginRefusals
+  private let open = Atomic<Bool>(true)
+
+  init(_ policy: OriginPolicy, logger: Logger) {
+    self.policy = policy
+    refusals = OriginRefusals(logger: logger)
+  }
+
+  var isOpen: Bool { open.load(ordering: .relaxed) }
+
+  /// The server stops.
+  func close() { open.store(false, ordering: .relaxed) }
+
+  /// Origins of other hosts that are let in.
+  var allowedOrigins: Set<String> { policy.allowed }
+
+  func permits(_ request: HTTPRequest) -> Bool { policy.permits(request) }
+
+  /// Why a request is refused; nil: it is not. The operator is told.
+  func refusal(of request: HTTPRequest) -> OriginRefusal? {
+    let refusal = policy.refusal(of: request)
+    if let refusal { refusals.note(refusal) }
+    return refusal
+  }
+}

@@ -1,0 +1,63 @@
+/// The name of a database in a folder: its path there, without its ending.
+///
+/// A name is never a path that leads elsewhere: its parts are neither empty nor hidden, and have no character that a file system or a
+/// terminal takes for something else.
+package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package let description: String
+
+  private static let longest = 512
+  private static let longestPart = 240
+
+  /// - Returns: nil for what no database is called.
+  package init?(_ text: String) {
+    guard !text.isEmpty, text.utf8.count <= Self.longest else { return nil }
+    for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      guard let first = part.first, first != UInt8(ascii: "."), part.count <= Self.longestPart else { return nil }
+    }
+    guard text.unicodeScalars.allSatisfy(Self.isPlain) else { return nil }
+    description = text
+  }
+
+  /// Bytes that were no UTF-8 have become U+FFFD: several names would be one.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: false
+    default: scalar != "\\" && scalar != "\u{FFFD}"
+    }
+  }
+
+  package static func < (a: DatabaseName, b: DatabaseName) -> Bool {
+    a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
+  }
+
+  // By bytes, as file systems compare: Swift takes two spellings of one letter for the same.
+  package static func == (a: DatabaseName, b: DatabaseName) -> Bool {
+    a.description.utf8.elementsEqual(b.description.utf8)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    for byte in description.utf8 { hasher.combine(byte) }
+  }
+}
+
+/// What the path of a request names: a database, or none, and what is asked of it.
+struct DatabasePath {
+  /// As the client has written it; nil: the path names none.
+  let name: String?
+  /// A route's path.
+  let route: String
+
+  static let prefix = "/db/"
+
+  /// - Parameter path: percent-decoded.
+  init(_ path: String) {
+    guard path.hasPrefix(Self.prefix) else {
+      (name, route) = (nil, path)
+      return
+    }
+    let rest = path.dropFirst(Self.prefix.count)
+    // No route's path has this twice, and names may.
+    let start = rest.ranges(of: "/v1/").last?.lowerBound ?? rest.lastIndex(of: "/") ?? rest.endIndex
+    (name, route) = (String(rest[..<start]), String(rest[start...]))
+  }
+}

@@ -1,0 +1,22 @@
+import Ground
+import Store
+
+/// Where the files of a removed database go: none is destroyed.
+enum RemovedDatabase {
+  /// Moves a file that this process does not have open, with its -wal and -shm, into a folder of its own in `.removed` beside it.
+  ///
+  /// - Throws: what keeps it where it is.
+  static func move(_ path: String) throws(ServerError) {
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    let (folder, name) = (path[..<slash], path[slash...].dropFirst())
+    let removed = "\(folder)/.removed"
+    let place = "\(removed)/\(LogTime.now)-\(name)"
+    _ = mkdir(removed, 0o777)
+    guard mkdir(place, 0o777) == 0 else { throw ServerError("\(place): \(String(cString: strerror(errno)))") }
+    // The file first: what is left of it cannot be taken for another's.
+    guard rename(path, "\(place)/\(name)") == 0 else {
+      throw ServerError("\(path): \(String(cString: strerror(errno)))")
+    }
+    for ending in ["-wal", "-shm", "-journal"] { _ = rename(path + ending, "\(place)/\(name)\(ending)") }
+  }
+}
