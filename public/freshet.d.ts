@@ -106,6 +106,8 @@ export interface StatementResult {
 }
 
 export interface ClientOptions {
+  /** The name of one of the server's databases, where it has several. */
+  database?: string;
   /**
    * Authenticates the client: sent in the message `authenticate`, first thing on every connection. A function is asked before every
    * attempt to connect, and again before the token expires. One that is refused is an event `error` of the client.

@@ -41,8 +41,8 @@ export class Client extends EventTarget {
   /** @param {string | URL} url @param {ClientOptions} [options] */
   constructor(url, options = {}) {
     super();
-    const { token, WebSocket: Socket = globalThis.WebSocket } = options;
-    const address = liveAddress(url);
+    const { database, token, WebSocket: Socket = globalThis.WebSocket } = options;
+    const address = liveAddress(url, database);
     this.url = address.href;
     if (!Socket) throw new TypeError("There is no WebSocket here: give one, connect(url, { WebSocket })");
     if (token) this.#keeper = new TokenKeeper(token, (message) => this.#connection.send(message), (error) => this.#unauthenticated(error), () => this.#authenticated());
@@ -235,8 +235,9 @@ function decodedResult({ changes, lastInsertRowid, columns = [], rows = [] }) {
  * `v1/live` added, in the scheme of sockets.
  *
  * @param {string | URL} url relative ones to the page
+ * @param {string} [database] the name of one of several
  */
-export function liveAddress(url) {
+export function liveAddress(url, database) {
   const result = new URL(url, globalThis.document?.baseURI);
   result.protocol = result.protocol.replace(/^http/, "ws");
   if (!result.pathname.endsWith("/v1/live")) {
@@ -244,6 +245,7 @@ export function liveAddress(url) {
     const folder = /\.[a-z]+$/.test(result.pathname) ? result.pathname.replace(/[^/]*$/, "") : result.pathname;
     result.pathname = `${folder.replace(/\/$/, "")}/v1/live`;
   }
+  if (database !== undefined) result.pathname = result.pathname.replace(/v1\/live$/, `db/${encodeURIComponent(database)}/v1/live`);
   result.hash = "";
   return result;
 }

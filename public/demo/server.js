@@ -1,6 +1,7 @@
 // @ts-check
 /** What the server does: how long a commit takes to clients, which lists are open, who shares them, and what is slow. */
 
+import { serverAddress } from "../shell/database.js";
 import { formatted, part } from "../shell/dom.js";
 import { request } from "../shell/session.js";
 import { Chart } from "./chart.js";
@@ -49,6 +50,7 @@ export class ServerView {
 
   constructor() {
     this.#charts[0].element.classList.add("wide-chart");
+    /** @type {HTMLAnchorElement} */ (part("all-numbers")).href = serverAddress("metrics");
     part("charts").replaceChildren(...this.#charts.map(({ element }) => element));
   }
 
@@ -93,7 +95,7 @@ export class ServerView {
 /** @returns {Promise<Reading | null>} null: there is no answer */
 async function readMetrics() {
   try {
-    const answer = await request("metrics");
+    const answer = await request(serverAddress("metrics"));
     return answer.ok ? { values: parseMetrics(await answer.text()), time: performance.now() } : null;
   } catch {
     return null;

@@ -4,6 +4,7 @@
 import { connect } from "../freshet.js";
 import "../live-list.js";
 import { followConnection } from "./connection-state.js";
+import { databaseName, loadDatabases } from "./database.js";
 import { part } from "./dom.js";
 import { notify } from "./notice.js";
 import { loadSchema } from "./schema.js";
@@ -16,6 +17,9 @@ import { WatchedSocket } from "./watched-socket.js";
 
 const client = connect("", { ...connectOptions(), WebSocket: WatchedSocket });
 const loading = loadSchema();
+const databases = loadDatabases();
+/** What the address said before the list of databases was shown. */
+let lastHash = location.hash;
 
 /**
  * Views by the name that the address has for them.
@@ -28,17 +32,22 @@ const makers = {
   tables: async () => new (await import("../browser/browser-view.js")).BrowserView(client, await loading),
   console: async () => new (await import("../demo/console.js")).ConsoleView((await loading).tables),
   server: async () => new (await import("../demo/server.js")).ServerView(),
+  databases: async () => new (await import("./databases-view.js")).DatabasesView(),
 };
 
 /** @type {Map<string, Promise<View>>} */
 const views = new Map();
 let shown = "";
 
-/** Views that this file has something for: any SQLite file may be behind this page. */
+/** Views that this file has something for: any SQLite file may be behind this page, or several of which it shows none yet. */
 async function availableViews() {
-  const names = new Set((await loading).tables.map(({ name }) => name));
+  const { tables, code } = await loading;
+  const areSeveral = (await databases).length > 0;
+  if (code === "no_such_database" && areSeveral) return ["databases"];
+  const names = new Set(tables.map(({ name }) => name));
   return Object.keys(makers).filter((name) =>
-    (name !== "wells" || names.has("well")) && (name !== "banks" || (names.has("bank") && names.has("closing"))));
+    (name !== "wells" || names.has("well")) && (name !== "banks" || (names.has("bank") && names.has("closing")))
+    && (name !== "databases" || areSeveral));
 }
 
 /** `#/orders?…` is the table browser's own address; the other views have a name, and settings behind a question mark. */
@@ -50,7 +59,8 @@ function askedView() {
 async function showView() {
   const asked = askedView();
   // Only whether the demo's tables are there has to be known first; without an address, which view comes first.
-  const available = ["tables", "console", "server"].includes(asked) ? null : await availableViews();
+  const isAnyFile = ["tables", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
+  const available = isAnyFile ? null : await availableViews();
   const name = !available || available.includes(asked) ? asked : available[0];
   const isOther = name !== shown;
   if (isOther) await leave(name);
@@ -59,6 +69,8 @@ async function showView() {
   const view = await /** @type {Promise<View>} */ (views.get(name));
   if (shown !== name) return;
   for (const other of Object.keys(makers)) part(other).hidden = other !== name;
+  if (isOther && "came" in view) /** @type {import("./databases-view.js").DatabasesView} */ (view).came(lastHash);
+  if (name !== "databases") lastHash = location.hash;
   if (isOther) view.show();
   else view.navigated?.();
 }
@@ -88,6 +100,10 @@ loading.then(() => {
   notify(null);
 });
 
+if (databaseName !== null) {
+  document.title = `${databaseName} · Freshet`;
+  part("about").textContent = databaseName;
+}
 client.addEventListener("error", ({ error }) => notify(error.message));
 window.addEventListener("hashchange", () => showView());
 followConnection(client);

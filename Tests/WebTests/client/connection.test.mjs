@@ -38,6 +38,8 @@ test("addresses", () => {
     "http://here/app?tenant=a": "ws://here/app/v1/live?tenant=a",
   };
   for (const [given, expected] of Object.entries(addresses)) assert.equal(liveAddress(given).href, expected);
+  assert.equal(liveAddress("http://h/app/", "tenants/a b").href, "ws://h/app/db/tenants%2Fa%20b/v1/live");
+  assert.equal(liveAddress("wss://h/v1/live", "acme").href, "wss://h/db/acme/v1/live");
   assert.throws(() => connect("no address", { WebSocket: FakeSocket }), TypeError);
 });
 

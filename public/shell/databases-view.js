@@ -1,0 +1,72 @@
+// @ts-check
+/** The server's databases: how large each is, how it keeps its journal, and whether it is open. */
+
+import { databaseName, loadDatabases, pageOf } from "./database.js";
+import { element, formatted, part } from "./dom.js";
+
+/** @typedef {import("./database.js").Database} Database */
+
+/** Longer lists are searched. */
+const most = 500;
+
+/** @param {number} bytes */
+export function sizeInWords(bytes) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  const value = bytes / 1000 ** power;
+  return `${power && value < 100 ? value.toFixed(1) : Math.round(value)} ${units[power]}`;
+}
+
+/**
+ * The part of an address that says what a view shows: another database is opened at the same.
+ *
+ * @param {string} last that of the view before
+ */
+export function hashFor(last) {
+  return last === "#databases" ? "" : last;
+}
+
+export class DatabasesView {
+  /** @type {Database[]} */
+  #all = [];
+  /** What the address said before this view was opened: following a link keeps it. */
+  #before = "";
+  #search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search databases" });
+  #rows = element("div", { className: "server-rows" });
+  #note = element("span", { className: "quiet" });
+
+  constructor() {
+    this.#search.addEventListener("input", () => this.#draw());
+    part("databases").replaceChildren(element("section", { className: "frame server-table" },
+      element("div", { className: "frame-head" }, element("h2", {}, "Databases"), this.#note, this.#search), this.#rows));
+  }
+
+  /** @param {string} hash of the view that was shown before */
+  came(hash) {
+    this.#before = hashFor(hash);
+  }
+
+  async show() {
+    this.#all = await loadDatabases();
+    this.#draw();
+  }
+
+  #draw() {
+    const wanted = this.#search.value.trim().toLowerCase();
+    const found = this.#all.filter(({ name }) => name.toLowerCase().includes(wanted));
+    this.#note.textContent = found.length === 1 ? "1 database" : `${formatted(found.length)} databases`;
+    if (found.length === 0) return this.#rows.replaceChildren(element("p", { className: "quiet" }, "There is none of that name."));
+    const titles = ["Name", "Size", "Journal", "In use"].map((title) => element("th", { scope: "col" }, title));
+    const rows = found.slice(0, most).map((database) => this.#row(database));
+    const more = found.length > most ? [element("p", { className: "quiet" }, `and ${formatted(found.length - most)} more: search for them`)] : [];
+    this.#rows.replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...rows)), ...more);
+  }
+
+  /** @param {Database} database */
+  #row({ name, bytes, journal, open }) {
+    const link = element("a", { href: pageOf(name) + this.#before }, name);
+    if (name === databaseName) link.setAttribute("aria-current", "true");
+    const cells = [element("strong", {}, link), sizeInWords(bytes), journal === "wal" ? "write-ahead log" : "rollback journal", open ? "open" : ""];
+    return element("tr", {}, ...cells.map((cell) => element("td", {}, cell)));
+  }
+}
