@@ -29,7 +29,7 @@ TARGETS ?=
 MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies sealed model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -128,14 +128,19 @@ pictures: build ## make the pictures that README.md shows: docs/demo.png, docs/b
 	@scripts/packages.sh browser
 	@CHROMIUM=$$(scripts/chromium.sh) scripts/python.sh scripts/pictures.py
 
-readme: $(BUILT) ## run the commands that README.md shows
+readme: $(BUILT) ## run the commands that README.md shows, and those of pages that can be run
 	@scripts/packages.sh readme
 	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh README.md
 	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh examples/shop/README.md
+	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh docs/tenants.md
 
 replicas: $(BUILT) ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
 	@scripts/packages.sh replicas
 	@scripts/python.sh scripts/replicas.py --freshet $(BINARY) --seconds $(SECONDS)
+
+sealed: $(BUILT) ## have the programs of docs/operations.md make tokens for a query, and follow what they are for
+	@scripts/packages.sh sealed
+	@scripts/sealed-queries.py --freshet $(BINARY)
 
 proxies: $(BUILT) ## serve a list behind Caddy, nginx and HAProxy as docs/operations.md has them, and try to smuggle requests through
 	@scripts/packages.sh proxies

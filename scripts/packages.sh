@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|model|fuzz|test
+# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|sealed|model|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -113,6 +113,13 @@ look_for_replicas() {
   need python3-venv have_venv_with websockets
 }
 
+look_for_sealed() {
+  need python3 have_python
+  need nodejs have_node
+  need ruby command -v ruby
+  need php-cli command -v php
+}
+
 look_for_model() {
   need spin command -v spin
   need gcc command -v cc
@@ -145,6 +152,7 @@ look_for_test() {
   look_for_instructions
   look_for_replicas
   look_for_proxies
+  look_for_sealed
   look_for_model
   # Holds up a server that is to be ended by force.
   need strace command -v strace
@@ -190,7 +198,7 @@ install_django() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|sealed|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then

@@ -1,6 +1,7 @@
 // @ts-check
 /** The data browser: tables at the left, one of them open, and where the address says. */
 
+import { pageTitle } from "../shell/database.js";
 import { part } from "../shell/dom.js";
 import { loadSchema } from "../shell/schema.js";
 import { currentClaims, request } from "../shell/session.js";
@@ -72,7 +73,7 @@ export class BrowserView {
   show() {
     this.#isShown = true;
     this.#timer = setInterval(() => this.#reload(), schemaPause);
-    if (this.#open) document.title = `${this.#open.table.name} · Freshet`;
+    if (this.#open) document.title = pageTitle(this.#open.table.name);
     this.#arrived();
   }
 
@@ -208,7 +209,7 @@ export class BrowserView {
       counted: (name, count) => this.#counts.take(name, count), rowCount: (name) => this.#counts.known.get(name), ready: () => this.#isShown && this.#counts.start(),
     });
     part("table-frame").replaceChildren(this.#open.element);
-    document.title = `${table.name} · Freshet`;
+    document.title = pageTitle(table.name);
   }
 
   /** @param {Address} address @param {boolean} [isReplaced] */

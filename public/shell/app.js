@@ -4,7 +4,7 @@
 import { connect } from "../freshet.js";
 import "../live-list.js";
 import { followConnection } from "./connection-state.js";
-import { databaseName, loadDatabases } from "./database.js";
+import { databaseName, loadDatabases, pageTitle } from "./database.js";
 import { part } from "./dom.js";
 import { notify } from "./notice.js";
 import { loadSchema } from "./schema.js";
@@ -95,13 +95,18 @@ async function showTabs(current) {
 
 /** SQLite waits while a file is locked; the page should say so instead of staying empty. */
 const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it.", true), 1500);
-loading.then(() => {
+loading.then(async ({ code }) => {
   clearTimeout(slow);
+  notify(null);
+  // The page is of no database: there is nothing to be connected to.
+  if (code !== "no_such_database" || (await databases).length === 0) return;
+  client.close();
+  part("state").hidden = true;
   notify(null);
 });
 
 if (databaseName !== null) {
-  document.title = `${databaseName} · Freshet`;
+  document.title = pageTitle();
   part("about").textContent = databaseName;
 }
 client.addEventListener("error", ({ error }) => notify(error.message));

@@ -39,6 +39,15 @@ export function pageOf(name) {
   return serverAddress(`db/${encodeURIComponent(name)}/`);
 }
 
+/**
+ * The page's title, with the name of the database.
+ *
+ * @param {string} [part] what is shown of it
+ */
+export function pageTitle(part) {
+  return [part, databaseName, "Freshet"].filter((word) => word).join(" · ");
+}
+
 /** @returns {Promise<Database[]>} none where the server has one file, or does not answer; never rejected */
 export async function loadDatabases() {
   try {

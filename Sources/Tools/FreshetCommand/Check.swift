@@ -12,6 +12,7 @@ struct Check: ParsableCommand {
     discussion: """
       freshet check freshet.yaml
       freshet check freshet.yaml --database app.sqlite
+      freshet check freshet.yaml --database storage/
 
       Checks every table, column, filter, query and statement against the database. Nothing is served, and nothing is \
       written. The exit status is 1 when something is wrong.
@@ -20,24 +21,45 @@ struct Check: ParsableCommand {
   @Argument(help: ArgumentHelp("The configuration file.", valueName: "config"))
   var file = "freshet.yaml"
 
-  @Option(help: ArgumentHelp("The SQLite file; by default the one that the configuration names.", valueName: "db"))
+  @Option(
+    help: ArgumentHelp(
+      "The SQLite file, or a folder of them; by default the one that the configuration names.", valueName: "db"))
   var database: String?
 
   func run() throws {
     let configuration: ConfigurationFile
     do { configuration = try ConfigurationFile(path: file) } catch { throw CommandFailure("\(error)") }
-    guard let path = database ?? configuration.database.first else {
-      throw CommandFailure("\(file) names no database: say --database")
-    }
+    let paths = database.map { [$0] } ?? configuration.database
+    if paths.isEmpty { throw CommandFailure("\(file) names no database: say --database") }
+    let checks =
+      try DatabasePlaces.areSeveral(paths) ? checkAll(paths, configuration) : [check(paths[0], nil, configuration)]
+    if let notice = WALResetBug.notice { FileHandle.standardError.write(Data((notice + "\n").utf8)) }
+    print(checks.map(\.report).filter { !$0.isEmpty }.joined(separator: "\n"))
+    let problems = checks.flatMap(\.problems)
+    if !problems.isEmpty { throw CommandFailure(problems.joined(separator: "\n")) }
+  }
+
+  private func check(
+    _ path: String, _ name: DatabaseName?, _ configuration: ConfigurationFile
+  ) throws -> ConfigurationCheck {
     let existing = try DatabaseFile.existing(path)
     let access = ServerConfiguration(database: existing, accessOf: configuration)
     if let mistake = access.accessMistake { throw CommandFailure("\(file): \(mistake)") }
-    var check = ConfigurationCheck(configuration)
+    var check = ConfigurationCheck(configuration, name)
     do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
-    if let notice = WALResetBug.notice { FileHandle.standardError.write(Data((notice + "\n").utf8)) }
-    print(check.report)
-    if !check.problems.isEmpty {
-      throw CommandFailure(check.problems.joined(separator: "\n"))
+    return check
+  }
+
+  /// What each role may do is said once for all databases of a rule.
+  private func checkAll(_ paths: [String], _ configuration: ConfigurationFile) throws -> [ConfigurationCheck] {
+    let places: DatabasePlaces
+    do { places = try DatabasePlaces(paths) } catch { throw CommandFailure("\(error)") }
+    var rules: Set<String> = []
+    return try places.names.compactMap { name in
+      guard let path = places.path(of: name) else { return nil }
+      var check = try check(path, name, configuration)
+      if !rules.insert(configuration.access(of: name).place).inserted { check.withholdReport() }
+      return check
     }
   }
 }
@@ -45,12 +67,23 @@ struct Check: ParsableCommand {
 /// A configuration looked up in a database.
 private struct ConfigurationCheck {
   private let configuration: ConfigurationFile
+  private let access: AccessSettings
+  /// Where `access` stands in the file.
+  private let place: String
+  /// Nil: the database is the only one.
+  private let database: DatabaseName?
   /// With the lines where they stand.
   private(set) var problems: [String] = []
   private var lines: [String] = []
   var report: String { lines.joined(separator: "\n") }
 
-  init(_ configuration: ConfigurationFile) { self.configuration = configuration }
+  init(_ configuration: ConfigurationFile, _ database: DatabaseName?) {
+    self.configuration = configuration
+    self.database = database
+    (access, place) = configuration.access(of: database)
+  }
+
+  mutating func withholdReport() { lines = [] }
 
   mutating func run(_ path: String) throws {
     let schema = try Connection(path).withRaw { try DatabaseSchema.read($0) }
@@ -60,28 +93,29 @@ private struct ConfigurationCheck {
       location = try ReadOnlyFile.location(path)
       statements = try StatementCheck(path: location)
     } catch { throw FreshetError(.internal, error.message) }
-    for statement in configuration.statements {
+    if let database { lines.append("\(database):") }
+    for statement in access.statements.list {
       for sql in statement.statements.map(\.sql) {
         if let error = statements.problem(sql) {
           add("statements.\(statement.name).sql", "the statement \(statement.name): \(error.message)")
         }
       }
     }
-    if configuration.roles.isEmpty {
-      let access = AccessReport(ServerConfiguration(database: path, accessOf: configuration))
-      lines.append("There are no roles: \(access.sentence).")
-      check(configuration.queries, for: Query.Access(), RoleSchema(unrestricted: schema), location, "roles", "")
+    if access.roles.isEmpty {
+      let report = AccessReport(ServerConfiguration(database: path, accessOf: configuration))
+      lines.append("There are no roles: \(report.sentence).")
+      check(access.queries.list, for: Query.Access(), RoleSchema(unrestricted: schema), location, "roles", "")
       return
     }
-    for (name, role) in configuration.roles.sorted(by: { $0.key < $1.key }) { check(name, role, schema, location) }
-    if configuration.roles["anonymous"] == nil {
+    for (name, role) in access.roles.sorted(by: { $0.key < $1.key }) { check(name, role, schema, location) }
+    if access.roles["anonymous"] == nil {
       lines.append("anonymous: who has no token, or one of another role, may do nothing.")
     }
   }
 
   /// - Parameter path: of what is wrong, in the file.
   private mutating func add(_ path: String, _ sentence: String) {
-    problems.append(configuration.mistake(at: path, sentence))
+    problems.append(configuration.mistake(at: place + path, (database.map { "\($0): " } ?? "") + sentence))
   }
 
   private mutating func check(_ name: String, _ role: Role, _ schema: DatabaseSchema, _ location: String) {
@@ -108,7 +142,7 @@ private struct ConfigurationCheck {
       let own = try RoleSchema(role.tables, isPublished: false, schema)
       let published = try RoleSchema(role.tables, isPublished: true, schema)
       checkTables(own, Query.Access(role: name), location, path, place)
-      let mine = configuration.queries.filter { role.queries.contains($0.name) }
+      let mine = access.queries.list.filter { role.queries.contains($0.name) }
       check(
         mine.filter { !$0.isUnfiltered }, for: Query.Access(role: name, isPublished: true), published, location,
         path, "\(place), ")

@@ -71,16 +71,9 @@ enum DatabaseFile {
     return header[18] == 2
   }
 
-  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is;
-  /// of a directory, that of the one database in it.
+  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is.
   static func expected(_ path: String) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
-    if let databases = databases(in: absolute) {
-      if databases.count == 1 { return try existing("\(absolute)/\(databases[0])", isWaited: true) }
-      let all = databases.prefix(5).joined(separator: ", ")
-      throw CommandFailure(
-        "\(path) is a directory \(all.isEmpty ? "without a database" : "with several databases: \(all)")")
-    }
     if isThere(absolute) { return try existing(path, isWaited: true) }
     var isDirectory: ObjCBool = false
     let directory = URL(fileURLWithPath: absolute).deletingLastPathComponent().path

@@ -116,4 +116,22 @@ import Testing
     let result = try Program.run("check", folder.path + "/freshet.yaml", "--database", folder.database)
     #expect(result.status == 0, "\(result.errors)")
   }
+
+  @Test func `Of a folder, what is wrong is said for each database, and what roles may do once for each rule`() throws {
+    let folder = try TemporaryFolder()
+    for (name, table) in [("a", "orders"), ("b", "orders"), ("shared", "product")] {
+      try SQLiteShell(path: folder.path("\(name).db")).run("CREATE TABLE \(table)(id INTEGER PRIMARY KEY)")
+    }
+    let yaml = """
+      roles: { member: { tables: { orders: }, queries: any } }
+      databases:
+        shared: { roles: { member: { tables: { produkt: }, queries: any } } }
+      """
+    let path = folder.path("freshet.yaml")
+    try yaml.write(toFile: path, atomically: true, encoding: .utf8)
+    let result = try Program.run("check", path, "--database", folder.path(""))
+    #expect(result.status == 1)
+    #expect(result.errors.contains("line 3: shared: the role member: there is no table produkt: did you mean product?"))
+    #expect(result.output.contains("a:\n") && result.output.contains("shared:\n") && !result.output.contains("b:\n"))
+  }
 }

@@ -293,7 +293,7 @@ import Wire
 
   // MARK: - What keeps it from serving
 
-  @Test func `A directory stands for the one database in it`() throws {
+  @Test func `A directory with one database is asked as the database`() throws {
     let folder = try ProgramFolder()
     let program = try Program(["serve", folder.path, "--port", "0"])
     #expect(try RawSocket(port: program.port()).request("GET", "/v1/snapshot?from=t").status == 200)
@@ -303,8 +303,9 @@ import Wire
   /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.
   @Test(arguments: [
     (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"),
-    (["serve", "DIR/none"], "is a directory without a database"),
-    (["serve", "DIR/several"], "is a directory with several databases: one.sqlite, two.db"),
+    (["serve", "DIR/none/*.db", "--copy"], "--copy serves a copy of one file"),
+    (["serve", "DIR/several", "--publish", "nats://127.0.0.1/x"], "several databases are not published"),
+    (["serve", "DIR/nosuch/*.db"], "there is no folder"),
     (["explain", "DIR", "t"], "is a directory"),
     (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),
     (["serve", "DB", "--port", "70000"], "--port must be 0 to 65535"),

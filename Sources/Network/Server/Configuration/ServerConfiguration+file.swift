@@ -173,6 +173,17 @@ extension LogDestination {
   }
 }
 
+extension ConfigurationFile {
+  /// What holds for a database, and where in the file it stands: "", or the path of a rule and a point.
+  ///
+  /// - Parameter name: of one of several; nil: for one by itself.
+  package func access(of name: DatabaseName?) -> (settings: AccessSettings, place: String) {
+    guard let name, let place = databases.place(of: name) else { return (AccessSettings(self), "") }
+    let rule = databases.rules[place]
+    return (rule.access, "databases.\(rule.pattern).")
+  }
+}
+
 extension AccessSettings {
   /// Roles and permissions, as a configuration file states them.
   fileprivate init(_ file: ConfigurationFile) {
