@@ -2,10 +2,10 @@ import Ground
 
 #if os(Linux)
   import Foundation
-  import Store
   import Testing
 
   @testable import Controllers
+  @testable import Store
 
   /// What a follower is woken for.
   @Suite struct DatabaseWatcherTests {
@@ -17,10 +17,10 @@ import Ground
       defer { try? FileManager.default.removeItem(at: directory) }
       let database = directory.appending(path: "app.sqlite")
       try Data("one".utf8).write(to: database)
-      let watcher = DatabaseWatcher(path: database.path)
-      if isArmed { watcher.arm() }
+      let watch = FileWatch(DatabaseWatcher(path: database.path, FileNotifier()), wake: WakeSignal())
+      if isArmed { watch.arm() }
       try body(database)
-      return watcher.drain()
+      return watch.takeEvents()
     }
 
     /// What a write to the database file itself is reported as.
@@ -47,7 +47,7 @@ import Ground
       defer { try? FileManager.default.removeItem(at: directory) }
       let database = directory.appending(path: "app.sqlite")
       try Data("one".utf8).write(to: database)
-      let watcher = DatabaseWatcher(path: database.path)
+      let watcher = DatabaseWatcher(path: database.path, FileNotifier())
       let (first, second) = (FileWatch(watcher, wake: WakeSignal()), FileWatch(watcher, wake: WakeSignal()))
       try body(database, watcher, first, second)
     }

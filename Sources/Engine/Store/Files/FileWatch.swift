@@ -16,7 +16,8 @@ package final class FileWatch {
   package init(_ watcher: DatabaseWatcher, wake: WakeSignal) {
     self.watcher = watcher
     listener = FileListener(wake)
-    instance = watcher.descriptor < 0 ? -1 : system_wait_create(wake.readEnd, watcher.descriptor)
+    let shared = watcher.notifier.descriptor
+    instance = shared < 0 ? -1 : system_wait_create(wake.readEnd, shared)
     watcher.add(listener)
   }
 
@@ -27,7 +28,7 @@ package final class FileWatch {
   }
 
   /// Whether events are reported at all; otherwise the caller must poll the file.
-  package var isReporting: Bool { instance >= 0 }
+  package var isReporting: Bool { instance >= 0 && watcher.isReporting }
 
   /// Reports writes from now on. What was written before, even if its commit can be read only later, is not reported.
   package func arm() {
@@ -48,22 +49,23 @@ package final class FileWatch {
   /// - Returns: what has happened, and whether there was a signal.
   package func wait(_ timeout: Nanoseconds, listens: Bool) -> (events: FileEvents, isWoken: Bool) {
     listener.isListening.store(listens && isReporting, ordering: .sequentiallyConsistent)
-    var events: FileEvents = []
     var isWoken = false
     if listens, isReporting {
       // Events that another thread has read before this one listened.
       let readable = system_wait(instance, listener.hasEvents ? 0 : timeout.count)
       isWoken = readable & Int32(SYSTEM_OWN) != 0
-      if readable & Int32(SYSTEM_SHARED) != 0 { events = watcher.drain(for: listener) }
+      if readable & Int32(SYSTEM_SHARED) != 0 { watcher.notifier.drain(for: listener) }
     } else {
       var descriptor = pollfd(fd: listener.wake.readEnd, events: Int16(POLLIN), revents: 0)
       isWoken = system_poll(&descriptor, 1, timeout.count) > 0
     }
     if isWoken { listener.wake.clear() }
-    events.formUnion(listener.takeEvents())
-    return (events, isWoken)
+    return (listener.takeEvents(), isWoken)
   }
 
   /// Events so far, without waiting.
-  package func takeEvents() -> FileEvents { watcher.drain(for: listener).union(listener.takeEvents()) }
+  package func takeEvents() -> FileEvents {
+    watcher.notifier.drain(for: listener)
+    return listener.takeEvents()
+  }
 }

@@ -1,0 +1,250 @@
+import Ground
+import Synchronization
+
+/// The process's inotify instance, shared by all files that it follows: a user may have 128 instances by default.
+///
+/// Within an instance, a watch belongs to an inode, and adding it again returns the same number. So a watch has as many
+/// records as files that need it, and ends with the last one. A directory is watched once for all databases in it, and
+/// its events are looked up by name.
+///
+/// Where the system refuses a watch, `WatchRecord.failure` says why, and the caller polls the file.
+///
+/// Any thread: one lock, under which events are also read, so that after `drain` every earlier event is known.
+package final class FileNotifier: Sendable {
+  package static let shared = FileNotifier()
+
+  /// Can be read when there are events; -1: the system reports nothing.
+  let descriptor: Int32
+  /// Why there is no instance; nil: there is one, or the system has no inotify.
+  private let failure: WatchFailure?
+  private let system: WatchSystem
+  private let state = Mutex(State())
+  private let recordCount = Atomic<Int>(0)
+
+  private struct State {
+    /// Watched files, by inotify's number.
+    var files: [Int32: [WatchRecord]] = [:]
+    /// Watched directories, by inotify's number; their files by name.
+    var directories: [Int32: [String: [WatchRecord]]] = [:]
+    var records: [WatchRecord] = []
+    /// Records with events that are not passed on yet; empty between calls.
+    var touched: [WatchRecord] = []
+  }
+
+  /// - Parameter system: for tests.
+  init(_ system: WatchSystem = .inotify) {
+    self.system = system
+    descriptor = system.create()
+    failure = descriptor < 0 ? WatchFailure(errno, "fs.inotify.max_user_instances") : nil
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// How many files have a record.
+  var fileCount: Int { recordCount.load(ordering: .relaxed) }
+
+  // MARK: - Records
+
+  func add(_ record: WatchRecord) {
+    recordCount.add(1, ordering: .relaxed)
+    state.withLock { state in
+      if let failure { record.failure = failure }
+      record.index = state.records.count
+      state.records.append(record)
+      watch(record, &state)
+    }
+  }
+
+  func remove(_ record: WatchRecord) {
+    recordCount.subtract(1, ordering: .relaxed)
+    state.withLock { state in
+      let last = state.records.removeLast()
+      if last !== record {
+        state.records[record.index] = last
+        last.index = record.index
+      }
+      for index in record.watches.indices { endWatch(index, of: record, &state) }
+      endDirectoryWatch(of: record, &state)
+    }
+  }
+
+  /// Calls `body` with exclusive access to all records.
+  func withLock<Result: Sendable>(_ body: () -> Result) -> Result { state.withLock { _ in body() } }
+
+  /// Reports writes to all files of a record, until as many calls of `disarm`.
+  func arm(_ record: WatchRecord) {
+    state.withLock { state in
+      record.armed += 1
+      if record.armed == 1 { watch(record, &state) }
+    }
+  }
+
+  func disarm(_ record: WatchRecord) {
+    state.withLock { state in
+      record.armed -= 1
+      if record.armed > 0 { return }
+      // Before the watches are gone: their events could not be attributed.
+      readEvents(&state, except: nil)
+      for index in record.watches.indices where index != WatchRecord.database { endWatch(index, of: record, &state) }
+    }
+  }
+
+  // MARK: - Watches
+
+  /// Watching a watched file changes nothing. An absent file fails, which is no error.
+  private func watch(_ record: WatchRecord, _ state: inout State) {
+    if descriptor < 0 { return }
+    if record.directoryWatch < 0 { watchDirectory(of: record, &state) }
+    for index in record.paths.indices where record.armed > 0 || index == WatchRecord.database {
+      let watch = system.add(descriptor, record.paths[index], WatchSystem.writes)
+      if watch < 0 {
+        note(errno, record)
+      } else if watch != record.watches[index] {
+        endWatch(index, of: record, &state)
+        record.watches[index] = watch
+        state.files[watch, default: []].append(record)
+      }
+    }
+  }
+
+  private func watchDirectory(of record: WatchRecord, _ state: inout State) {
+    let watch = system.add(descriptor, record.directory, WatchSystem.names)
+    guard watch >= 0 else { return note(errno, record) }
+    record.directoryWatch = watch
+    for name in record.names { state.directories[watch, default: [:]][name, default: []].append(record) }
+  }
+
+  private func note(_ error: Int32, _ record: WatchRecord) {
+    if error == ENOSPC { record.failure = WatchFailure(error, "fs.inotify.max_user_watches") }
+  }
+
+  private func endWatch(_ index: Int, of record: WatchRecord, _ state: inout State) {
+    let watch = record.watches[index]
+    record.watches[index] = -1
+    guard watch >= 0, var records = state.files.removeValue(forKey: watch) else { return }
+    if let place = records.firstIndex(where: { $0 === record }) { records.remove(at: place) }
+    if records.isEmpty { system.remove(descriptor, watch) } else { state.files[watch] = records }
+  }
+
+  private func endDirectoryWatch(of record: WatchRecord, _ state: inout State) {
+    let watch = record.directoryWatch
+    record.directoryWatch = -1
+    guard watch >= 0, var names = state.directories.removeValue(forKey: watch) else { return }
+    for name in record.names {
+      names[name]?.removeAll { $0 === record }
+      if names[name]?.isEmpty == true { names[name] = nil }
+    }
+    if names.isEmpty { system.remove(descriptor, watch) } else { state.directories[watch] = names }
+  }
+
+  // MARK: - Events
+
+  /// Reads the pending events, and passes them to the files' listeners.
+  ///
+  /// - Parameter listener: takes its events itself, and is not woken.
+  package func drain(for listener: FileListener? = nil) {
+    if descriptor < 0 { return }
+    state.withLock { readEvents(&$0, except: listener) }
+  }
+
+  private func readEvents(_ state: inout State, except listener: FileListener?) {
+    system.read(descriptor) { event in take(event, &state) }
+    if state.touched.isEmpty { return }
+    for record in state.touched {
+      // A new file may have been written to before it was watched.
+      if record.events.contains(.replaced) {
+        watch(record, &state)
+        record.events.insert(.written)
+      }
+      for other in record.listeners { other.add(record.events, wakes: other !== listener) }
+      record.events = []
+    }
+    state.touched.removeAll(keepingCapacity: true)
+  }
+
+  private func take(_ event: WatchEvent, _ state: inout State) {
+    if event.isOverflow {
+      // Any event may have been lost.
+      for record in state.records { note([.written, .replaced, .contents], of: record, &state) }
+    } else if event.isEnd {
+      noteEnd(of: event.watch, &state)
+    } else if let records = state.files[event.watch] {
+      for record in records {
+        let isDatabase = record.watches[WatchRecord.database] == event.watch
+        note(isDatabase ? [.written, .contents] : .written, of: record, &state)
+      }
+    } else if let names = state.directories[event.watch], let name = event.name, let records = names[name] {
+      for record in records { note(.replaced, of: record, &state) }
+    }
+  }
+
+  private func note(_ events: FileEvents, of record: WatchRecord, _ state: inout State) {
+    if record.events.isEmpty { state.touched.append(record) }
+    record.events.formUnion(events)
+    if events.contains(.contents) { record.writes += 1 }
+  }
+
+  /// The file, or the directory, is gone.
+  private func noteEnd(of watch: Int32, _ state: inout State) {
+    for record in state.files.removeValue(forKey: watch) ?? [] {
+      for index in record.watches.indices where record.watches[index] == watch { record.watches[index] = -1 }
+    }
+    for record in (state.directories.removeValue(forKey: watch) ?? [:]).values.joined()
+    where record.directoryWatch == watch {
+      record.directoryWatch = -1
+      note(.replaced, of: record, &state)
+    }
+  }
+}
+
+/// Why writes to a file are not reported.
+package struct WatchFailure: Error, Equatable, CustomStringConvertible {
+  /// What can be raised.
+  package let sysctl: String
+  private let code: Int32
+
+  init(_ code: Int32, _ sysctl: String) {
+    self.code = code
+    self.sysctl = sysctl
+  }
+
+  package var description: String { "\(String(cString: strerror(code))): raise \(sysctl)" }
+}
+
+/// A database's files, as the notifier knows them.
+///
+/// Owner: the notifier, under its lock.
+// @unchecked: see above.
+final class WatchRecord: @unchecked Sendable {
+  let directory: String
+  let paths: [String]
+  /// Names of `paths` in their directory.
+  let names: [String]
+  /// The place of the database file in `paths`.
+  static let database = 1
+
+  /// inotify's number of each path; -1: not watched.
+  @exclusivity(unchecked) var watches: [Int32]
+  @exclusivity(unchecked) var directoryWatch: Int32 = -1
+  /// Its place among the notifier's records.
+  @exclusivity(unchecked) var index = 0
+  /// How many want writes to be reported.
+  @exclusivity(unchecked) var armed = 0
+  @exclusivity(unchecked) var listeners: [FileListener] = []
+  /// Not passed on yet.
+  @exclusivity(unchecked) var events: FileEvents = []
+  /// How often a write to the database file itself has been reported.
+  @exclusivity(unchecked) var writes = 0
+  /// Set once a watch was refused, to the end: what may have been missed is not known.
+  @exclusivity(unchecked) var failure: WatchFailure? { didSet { hasFailed.store(true, ordering: .releasing) } }
+  /// Any thread.
+  let hasFailed = Atomic<Bool>(false)
+
+  init(path: String) {
+    paths = [path + "-wal", path, path + "-journal", path + "-shm"]
+    names = paths.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+    let slash = path.lastIndex(of: "/")
+    directory = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    watches = paths.map { _ in -1 }
+  }
+}
