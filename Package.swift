@@ -105,7 +105,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("sqlite3")]),
 
     // Clocks, bytes, threads and the system's C library.
-    module(.engine, "Ground"),
+    module(.engine, "Ground", ["CFreshetSystem"]),
 
     // Pure: no I/O, no clock, no Foundation.
     module(.engine, "RankedCollections", ["Ground"]),

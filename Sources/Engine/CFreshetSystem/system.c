@@ -14,7 +14,6 @@
 #ifdef __linux__
 #include <errno.h>
 #include <sched.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <linux/magic.h>
@@ -46,48 +45,6 @@ int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds
   return poll(descriptors, count, (int)((nanoseconds + 999999) / 1000000));
 #endif
 }
-
-#ifdef __linux__
-int system_wait_create(int own, int shared) {
-  int instance = epoll_create1(EPOLL_CLOEXEC);
-  if (instance < 0) return -1;
-  struct epoll_event of_own = {.events = EPOLLIN, .data.u32 = SYSTEM_OWN};
-  struct epoll_event of_shared = {.events = EPOLLIN | EPOLLEXCLUSIVE, .data.u32 = SYSTEM_SHARED};
-  if (epoll_ctl(instance, EPOLL_CTL_ADD, own, &of_own) || epoll_ctl(instance, EPOLL_CTL_ADD, shared, &of_shared)) {
-    close(instance);
-    return -1;
-  }
-  return instance;
-}
-
-int system_wait(int instance, uint64_t nanoseconds) {
-  struct epoll_event events[2];
-  int count = -1;
-#ifdef SYS_epoll_pwait2
-  /* The kernel's own structure: two 64-bit numbers on every machine. */
-  int64_t timeout[2] = {(int64_t)(nanoseconds / 1000000000), (int64_t)(nanoseconds % 1000000000)};
-  count = (int)syscall(SYS_epoll_pwait2, instance, events, 2, timeout, NULL, (size_t)0);
-  if (count < 0 && errno == EINTR) return 0;
-#endif
-  if (count < 0) {
-    uint64_t milliseconds = nanoseconds / 1000000 + (nanoseconds % 1000000 != 0);
-    count = epoll_wait(instance, events, 2, milliseconds > INT_MAX ? INT_MAX : (int)milliseconds);
-  }
-  int readable = 0;
-  for (int i = 0; i < count; i++) readable |= (int)events[i].data.u32;
-  return readable;
-}
-#else
-int system_wait_create(int own, int shared) {
-  (void)own, (void)shared;
-  return -1;
-}
-
-int system_wait(int instance, uint64_t nanoseconds) {
-  (void)instance, (void)nanoseconds;
-  return 0;
-}
-#endif
 
 #ifdef __linux__
 /* `struct sched_attr` of linux/sched/types.h, in its first version. */

@@ -1,6 +1,6 @@
 package import Feed
 package import Following
-import Ground
+package import Ground
 package import LiveQuery
 package import Logging
 package import Requests
@@ -27,11 +27,12 @@ package final class ControllerPool: Sendable {
   /// - Parameters:
   ///   - users: all that have the file open in this process.
   ///   - journal: what the feed keeps for the next process; nil: nothing.
+  ///   - workers: what steps the followers and the feed.
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
-    journal: FeedJournal? = nil, logger: Logger
+    journal: FeedJournal? = nil, workers: Workers = .shared, logger: Logger
   ) throws {
     // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again. A replica's file names its own.
     let told = configuration.readsPosition ? 0 : journal?.lastCommit.map { $0 + 1 } ?? 0
@@ -53,7 +54,7 @@ package final class ControllerPool: Sendable {
     for number in 0..<count {
       followers.append(
         try FollowerThread(
-          configuration, number: number, output: output, readers: readers, logger: logger))
+          configuration, number: number, output: output, readers: readers, workers: workers, logger: logger))
     }
     self.followers = followers
     var feed = FeedConfiguration()
@@ -64,7 +65,7 @@ package final class ControllerPool: Sendable {
     feed.clock = configuration.clock
     feed.journal = journal
     self.feed = ChangeFeedThread(
-      file, feed, output: output, waiter: count, logger: logger)
+      file, feed, output: output, waiter: count, workers: workers, logger: logger)
   }
 
   /// The follower of a query.
@@ -127,7 +128,7 @@ package final class ControllerPool: Sendable {
     post(.awaitCommit(waiter))
   }
 
-  /// Stops all followers and waits for their threads.
+  /// Stops all followers and waits until their connections are closed. Not from a worker.
   ///
   /// - Parameter ended: called when no follower answers any more, before the last states are kept.
   package func stop(ended: () -> Void = {}) {

@@ -7,7 +7,7 @@ import Requests
 import Store
 import Wire
 
-/// The feed of every change of a file's rows: one loop of waiting, ticking and sending.
+/// The feed of every change of a file's rows, in steps of ticking and sending.
 ///
 /// It follows the file as followers of lists do, on a connection and with a capture of its own: whoever reads the feed slows no list down. A
 /// tick goes through each commit whose frames are still there, so that each is an entry of the log; those of which they are not are one entry
@@ -17,8 +17,8 @@ import Wire
 /// file ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
 /// ```
 ///
-/// Owner of all state: the feed's thread.
-final class ChangeFeed {
+/// Owner of all state: the thread that steps it now.
+final class ChangeFeed: Stepped {
   let file: FollowedFile
   let configuration: FeedConfiguration
   let output: any SubscriptionOutput
@@ -27,7 +27,7 @@ final class ChangeFeed {
   let followed: FollowedConnection
   let logger: Logger
   let take: () -> [FeedCommand]
-  let wake: WakeSignal
+  let wake: any Wakeable
   var tables: FeedTables?
   var log: ChangeLog
   var readers: [SubscriptionKey: FeedReader] = [:]
@@ -71,7 +71,7 @@ final class ChangeFeed {
 
   init(
     _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
-    wake: WakeSignal, counter: FeedCounter, logger: Logger, take: @escaping () -> [FeedCommand]
+    wake: any Wakeable, counter: FeedCounter, logger: Logger, take: @escaping () -> [FeedCommand]
   ) {
     self.file = file
     self.configuration = configuration
@@ -103,10 +103,13 @@ final class ChangeFeed {
   /// Nobody has read yet.
   var isUnused: Bool { tables?.isEmpty != false && openings.isEmpty && carried == nil && restored == nil }
 
-  /// Performs what is due, without waiting.
-  func step() {
+  func step() -> Rest {
+    followed.resume()
     for command in take() { perform(command) }
-    if isStopping { return }
+    if isStopping {
+      close()
+      return .ended
+    }
     if !isUnused || followed.database != nil { keepUp() }
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
@@ -117,17 +120,18 @@ final class ChangeFeed {
     output.flush()
     answerWaiting()
     keepState()
+    return .pause(pause)
   }
 
-  func wait() {
-    if tables == nil, openings.isEmpty, restored == nil, readers.isEmpty {
-      _ = wake.wait()
-      return
-    }
-    followed.wait(limit: .milliseconds(1_000), mustTick: mustTick || mustDeliver, isUnused: isUnused)
+  func postpone() -> Nanoseconds? { followed.postpone() }
+
+  /// How long nothing is due but what wakes the feed.
+  private var pause: Nanoseconds {
+    if tables == nil, openings.isEmpty, restored == nil, readers.isEmpty { return .max }
+    return followed.pause(limit: followed.interval, mustTick: mustTick || mustDeliver, isUnused: isUnused)
   }
 
-  func close() {
+  private func close() {
     if let tables { try? tables.connection.capture.catchUp { try tick(tables) } }
     if let state { configuration.journal?.finish(with: state) }
     configuration.journal?.release()

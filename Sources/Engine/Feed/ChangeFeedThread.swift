@@ -22,34 +22,33 @@ package struct FeedConfiguration: Sendable {
   package init() {}
 }
 
-/// The thread of the feed. It opens the file when somebody reads.
+/// The feed of a file, which workers step. It opens the file when somebody reads.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class ChangeFeedThread: SubscriptionHost {
   private let mailbox: Mailbox<FeedCommand>
-  private let worker = Worker()
+  private let item: WorkItem
   private let counter = FeedCounter()
 
   /// - Parameter waiter: the number by which it asks whether sessions are drained.
   package init(
     _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
-    logger: Logger
+    workers: Workers = .shared, logger: Logger
   ) {
-    mailbox = Mailbox(worker.wake)
-    worker.start { [unowned self] in
-      let feed = ChangeFeed(
-        file, configuration, output: output, waiter: waiter, wake: worker.wake, counter: counter, logger: logger
-      ) { [unowned self] in takeCommands() }
-      while !feed.isStopping {
-        feed.step()
-        if !feed.isStopping { feed.wait() }
+    item = WorkItem(workers)
+    mailbox = Mailbox(item)
+    let feed = FirstStep { [unowned self] in
+      ChangeFeed(file, configuration, output: output, waiter: waiter, wake: item, counter: counter, logger: logger) {
+        [unowned self] in takeCommands()
       }
-      feed.close()
     }
+    // They read the events of files.
+    Workers.shared.start()
+    item.start(feed)
   }
 
   private func takeCommands() -> [FeedCommand] {
-    worker.assertIsCurrent()
+    item.assertIsCurrent()
     return mailbox.isEmpty ? [] : mailbox.takeAll()
   }
 
@@ -58,7 +57,7 @@ package final class ChangeFeedThread: SubscriptionHost {
   /// Any thread.
   package func subscribe(_ subscription: FeedSubscription) { post(FeedCommand.subscribe(subscription)) }
 
-  /// Calls back, on the feed's thread, once a reader has been sent everything up to now. Any thread.
+  /// Calls back, on the thread that steps the feed, once a reader has been sent everything up to now. Any thread.
   ///
   /// - Parameter reply: called with the position, or nil where there is no such reader.
   package func whenCaughtUp(_ key: SubscriptionKey, reply: @escaping @Sendable (String?) -> Void) {
@@ -80,11 +79,23 @@ package final class ChangeFeedThread: SubscriptionHost {
   package var counts: FeedCounts { counter.counts }
 
   /// Something may have to be done: a session is drained, or this process has committed. Any thread.
-  package func requestTick() { worker.wake.signal() }
+  package func requestTick() { item.signal() }
 
-  /// Ends the thread and waits for it. Must be called once, from another thread.
+  /// Ends the feed and waits until its connection is closed. Must be called once, from a thread that is no worker.
   package func stop() {
     post(FeedCommand.stop)
-    worker.join()
+    item.join()
   }
+}
+
+/// Makes the feed with its first step, which reads what was kept.
+private final class FirstStep: Stepped {
+  private let make: () -> ChangeFeed
+  private lazy var feed = make()
+
+  init(_ make: @escaping () -> ChangeFeed) { self.make = make }
+
+  func step() -> Rest { feed.step() }
+
+  func postpone() -> Nanoseconds? { feed.postpone() }
 }

@@ -3,10 +3,10 @@ package import Ground
 package import Logging
 import Store
 
-/// One thread's connection to the file that it follows: whether it is to the file that has the name, when there may be a commit, and since when
+/// One follower's connection to the file that it follows: whether it is to the file that has the name, when there may be a commit, and since when
 /// it cannot be read. Lists' followers, the feed and the publisher each have one.
 ///
-/// Owner: that thread.
+/// Owner: the thread that steps the follower.
 package final class FollowedConnection {
   private let path: String
   private let clock: MonotonicClock
@@ -19,10 +19,10 @@ package final class FollowedConnection {
   private var hasWarnedOfSharedMemory = false
 
   /// - Parameters:
-  ///   - thread: what wakes it.
+  ///   - thread: what wakes its owner.
   ///   - restored: what another process has kept of the file, for the first time.
   package init(
-    _ file: FollowedFile, _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: WakeSignal,
+    _ file: FollowedFile, _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: any Wakeable,
     readsPosition: Bool = false, logger: Logger, restoring restored: @escaping () -> CaptureState? = { nil }
   ) {
     path = file.path
@@ -31,6 +31,9 @@ package final class FollowedConnection {
     holder = file.holder(
       settings, clock: clock, thread: thread, readsPosition: readsPosition, restoring: restored)
     detection = CommitDetection(path: file.path, wake: thread, clock: clock, watcher: file.watcher)
+    if let failure = file.watcher.takeFailure() {
+      logger.warning("writes to the file are not reported, so it is polled: \(failure)", metadata: ["path": "\(path)"])
+    }
   }
 
   /// Nil: there is no file, or it could not be opened, or it was closed.
@@ -140,24 +143,46 @@ package final class FollowedConnection {
     return now
   }
 
-  // MARK: - Waiting
+  // MARK: - Rests
 
   /// How long to leave commits alone; see `Pace`.
   package func rest(_ now: Instant) -> Nanoseconds { detection.rest(now) }
 
-  /// Waits for an event, a commit or a deadline.
+  /// See `DatabaseWatcher.interval`.
+  package var interval: Nanoseconds { detection.interval }
+
+  /// How long its owner may rest, until it is woken: by events of the file, too, where they concern it.
   ///
   /// - Parameters:
-  ///   - limit: the longest wait.
+  ///   - limit: the longest rest.
   ///   - mustTick: whether a tick is due; if the last one failed, soon.
   ///   - rest: how long to leave commits alone.
-  ///   - isUnused: nothing is followed, so commits need not wake the thread.
-  package func wait(limit: Nanoseconds, mustTick: Bool = false, rest: Nanoseconds = .zero, isUnused: Bool = false) {
+  ///   - isUnused: nothing is followed, so commits need not wake the owner.
+  package func pause(
+    limit: Nanoseconds, mustTick: Bool = false, rest: Nanoseconds = .zero, isUnused: Bool = false
+  ) -> Nanoseconds {
     var limit = limit
     if mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
     // Others have a second to close theirs.
     if holder.isWaiting, !holder.isOverdue { limit = min(limit, .milliseconds(5)) }
-    detection.wait(
+    return detection.pause(
       .init(limit: limit, rest: rest, isUnused: isUnused, connection: isFailing ? nil : database?.connection))
+  }
+
+  /// The rest is over. To be called before `hasCommit`.
+  package func resume() { detection.resume() }
+
+  /// The timer's look at the WAL-index; see `Stepped.postpone`.
+  package func postpone() -> Nanoseconds? {
+    guard !isFailing, let connection = database?.connection else { return nil }
+    return detection.lookAgain(at: connection)
+  }
+
+  /// Rests on a thread of its own: `pause`, then `resume`.
+  package func wait(on signal: WakeSignal, limit: Nanoseconds, rest: Nanoseconds = .zero) {
+    Workers.shared.start()
+    var pause: Nanoseconds? = pause(limit: limit, rest: rest)
+    while let span = pause, !signal.wait(span) { pause = postpone() }
+    resume()
   }
 }

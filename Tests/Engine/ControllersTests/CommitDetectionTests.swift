@@ -51,7 +51,8 @@ import Ground
       }
 
       func wait(_ limit: Nanoseconds = .milliseconds(20_000), isUnused: Bool = false, isFailing: Bool = false) {
-        detection.wait(
+        CommitDetectionTests.wait(
+          detection, wake, connection,
           .init(limit: limit, rest: .zero, isUnused: isUnused, connection: isFailing ? nil : connection))
       }
 
@@ -70,6 +71,17 @@ import Ground
         try followCommit()
         wait(.zero)
       }
+    }
+
+    /// Rests as a thread of its own does. The workers read the events.
+    private static func wait(
+      _ detection: CommitDetection, _ wake: WakeSignal, _ connection: DatabaseConnection,
+      _ conditions: CommitDetection.Conditions
+    ) {
+      Workers.shared.start()
+      var pause: Nanoseconds? = detection.pause(conditions)
+      while let span = pause, !wake.wait(span) { pause = detection.lookAgain(at: connection) }
+      detection.resume()
     }
 
     @Test func `Commits that keep coming are noticed without watching the log`() throws {
@@ -151,10 +163,11 @@ import Ground
       let follower = try Follower()
       // As on a file system that reports nothing: the watch has a file of another name.
       let other = DatabaseWatcher(path: follower.folder.path("other.sqlite"))
-      let detection = CommitDetection(
-        path: follower.path, wake: WakeSignal(), clock: follower.clock.clock, watcher: other)
+      let wake = WakeSignal()
+      let detection = CommitDetection(path: follower.path, wake: wake, clock: follower.clock.clock, watcher: other)
       func wait() {
-        detection.wait(
+        Self.wait(
+          detection, wake, follower.connection,
           .init(limit: .milliseconds(5_000), rest: .zero, isUnused: false, connection: follower.connection))
       }
       /// How long it takes until a commit is found, which nothing reports.

@@ -17,9 +17,11 @@ import Ground
       defer { try? FileManager.default.removeItem(at: directory) }
       let database = directory.appending(path: "app.sqlite")
       try Data("one".utf8).write(to: database)
-      let watch = FileWatch(DatabaseWatcher(path: database.path, FileNotifier()), wake: WakeSignal())
+      let notifier = FileNotifier()
+      let watch = FileWatch(DatabaseWatcher(path: database.path, notifier), wake: WakeSignal())
       if isArmed { watch.arm() }
       try body(database)
+      notifier.drain()
       return watch.takeEvents()
     }
 
@@ -41,63 +43,77 @@ import Ground
       #expect(events.contains(.replaced))
     }
 
-    /// What two threads that share a watcher do.
-    private func withTwoWatches(_ body: (URL, DatabaseWatcher, FileWatch, FileWatch) throws -> Void) throws {
+    /// One follower of a file, and whether events have woken it.
+    private struct Follower {
+      let wake = WakeSignal()
+      let watch: FileWatch
+
+      init(_ watcher: DatabaseWatcher) { watch = FileWatch(watcher, wake: wake) }
+
+      var isWoken: Bool { wake.wait(Nanoseconds.zero) }
+    }
+
+    /// What two followers that share a watcher do.
+    private func withTwo(_ body: (URL, DatabaseWatcher, Follower, Follower) throws -> Void) throws {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
       let database = directory.appending(path: "app.sqlite")
       try Data("one".utf8).write(to: database)
       let watcher = DatabaseWatcher(path: database.path, FileNotifier())
-      let (first, second) = (FileWatch(watcher, wake: WakeSignal()), FileWatch(watcher, wake: WakeSignal()))
-      try body(database, watcher, first, second)
+      try body(database, watcher, Follower(watcher), Follower(watcher))
     }
 
     @Test func logsAreWatchedWhileOneOfTwoWantsItAndTheDatabaseAlways() throws {
-      try withTwoWatches { database, watcher, first, second in
+      try withTwo { database, watcher, first, second in
         let log = URL(fileURLWithPath: database.path + "-wal")
         try Data("one".utf8).write(to: log)
-        _ = first.takeEvents()
+        watcher.notifier.drain()
+        _ = first.watch.takeEvents()
         #expect(watcher.watchCount == 1)
-        first.arm()
-        first.arm()
-        second.arm()
+        first.watch.arm()
+        first.watch.arm()
+        second.watch.arm()
         #expect(watcher.watchCount == 2)
-        first.disarm()
-        first.disarm()
+        first.watch.disarm()
+        first.watch.disarm()
         #expect(watcher.watchCount == 2)
-        second.disarm()
+        second.watch.disarm()
         #expect(watcher.watchCount == 1)
-        _ = first.takeEvents()
         try Self.write(log)
-        #expect(first.wait(.zero, listens: true) == ([], false), "neither a write nor the end of the watch")
+        watcher.notifier.drain()
+        #expect(first.watch.takeEvents().isEmpty, "neither a write nor the end of the watch")
         try Self.write(database)
-        #expect(first.wait(.zero, listens: true) == ([.written, .contents], false))
+        watcher.notifier.drain()
+        #expect(first.watch.takeEvents() == [.written, .contents])
       }
     }
 
-    @Test func aWriteWakesOneThreadWhichWakesTheOthers() throws {
-      try withTwoWatches { database, _, first, second in
-        for watch in [first, second] {
-          watch.arm()
-          #expect(watch.wait(.zero, listens: true) == ([], false))
+    @Test func aWriteWakesAllThatListen() throws {
+      try withTwo { database, watcher, first, second in
+        for follower in [first, second] {
+          follower.watch.arm()
+          #expect(!follower.watch.listen(true))
         }
         try Self.write(database)
-        #expect(first.wait(.milliseconds(10_000), listens: true) == (Self.contents, false))
-        #expect(second.wait(.milliseconds(10_000), listens: true) == (Self.contents, true))
-        for watch in [first, second] { #expect(watch.wait(.zero, listens: true) == ([], false)) }
+        watcher.notifier.drain()
+        for follower in [first, second] {
+          #expect(follower.isWoken)
+          #expect(follower.watch.takeEvents() == Self.contents)
+          #expect(follower.watch.takeEvents().isEmpty)
+        }
       }
     }
 
-    @Test func aThreadThatDoesNotListenIsNotWokenButHearsLater() throws {
-      try withTwoWatches { database, _, first, second in
-        first.arm()
-        #expect(second.wait(.zero, listens: false) == ([], false))
+    @Test func whatDoesNotListenIsNotWokenButHearsLater() throws {
+      try withTwo { database, watcher, first, second in
+        first.watch.arm()
+        #expect(!first.watch.listen(true) && !second.watch.listen(false))
         try Self.write(database)
-        #expect(first.takeEvents() == Self.contents)
-        #expect(second.wait(.zero, listens: false).isWoken == false)
-        try Self.write(database)
-        #expect(first.takeEvents() == Self.contents)
-        #expect(second.wait(.milliseconds(10_000), listens: true) == (Self.contents, false))
+        watcher.notifier.drain()
+        #expect(first.isWoken && !second.isWoken)
+        #expect(second.watch.listen(true), "there are events, which wake nobody any more")
+        #expect(second.watch.takeEvents() == Self.contents)
+        #expect(!second.watch.listen(true))
       }
     }
 

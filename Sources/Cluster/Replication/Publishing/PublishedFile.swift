@@ -109,7 +109,7 @@ final class PublishedFile {
     let copies = mustSnapshot && publisher.isSendingSnapshot.load(ordering: .acquiring) == false
     if hasCommit || copies || pass.isDue(now) { try tick(connection, copies: copies) }
     let rest = max(followed.rest(clock.now), hasCommit ? Self.gap : .zero)
-    followed.wait(limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest)
+    followed.wait(on: publisher.worker.wake, limit: .milliseconds(mustSnapshot ? 20 : 500), rest: rest)
   }
 
   /// Appends what is waiting, if the broker takes it at once.

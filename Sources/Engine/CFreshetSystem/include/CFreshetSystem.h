@@ -15,15 +15,6 @@ void system_return_free_memory(void);
 /* poll(2) with a timeout in nanoseconds; where there is no ppoll, in whole milliseconds, rounded up. */
 int system_poll(struct pollfd *descriptors, unsigned count, uint64_t nanoseconds);
 
-/* An epoll(7) instance for `system_wait`, which waits for both descriptors. An event of `shared` wakes only one of the threads that wait for
- * it, each in an instance of its own. -1 where that is not supported. */
-int system_wait_create(int own, int shared);
-
-/* Waits for at most so many nanoseconds; on kernels before Linux 5.11 rounded up to milliseconds. Returns which of both can be read:
- * SYSTEM_OWN | SYSTEM_SHARED. */
-int system_wait(int instance, uint64_t nanoseconds);
-enum { SYSTEM_OWN = 1, SYSTEM_SHARED = 2 };
-
 /* Gives the calling thread short time slices: Linux, from 6.12 on, then has it give way within a tenth of a millisecond to one that
  * has just woken, instead of within some milliseconds. Elsewhere nothing happens. */
 void system_take_short_slices(void);

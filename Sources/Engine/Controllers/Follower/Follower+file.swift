@@ -59,9 +59,9 @@ extension Follower {
     context.mustTick = lists.database != nil
   }
 
-  // MARK: - Waiting
+  // MARK: - Rests
 
-  /// Nothing is followed, so commits need not wake this thread. Meaningful after a tick: before it, the files in use
+  /// Nothing is followed, so commits need not wake the follower. Meaningful after a tick: before it, the files in use
   /// are unknown.
   var isUnused: Bool {
     isPaced && lists.byQuery.isEmpty && lists.openings.isEmpty && numbers.awaited.isEmpty
@@ -71,10 +71,15 @@ extension Follower {
   /// How long to leave commits alone; see `Pace`.
   func rest(_ now: Instant) -> Nanoseconds { isPaced && !context.mustTick ? followed.rest(now) : .zero }
 
-  func wait() {
-    if state.isReleased { return followed.wait(limit: .milliseconds(1_000), isUnused: true) }
+  /// How long nothing is due but what wakes the follower.
+  var pause: Nanoseconds {
+    if state.isReleased {
+      _ = followed.pause(limit: .max, isUnused: true)
+      // Only a command opens the file again.
+      return .max
+    }
     let now = context.clock.now
     let limit = min(context.deadlines.next, numbers.awaited.nextDeadline, checks.next, nextKeeping) - now
-    followed.wait(limit: limit, mustTick: context.mustTick, rest: rest(now), isUnused: isUnused)
+    return followed.pause(limit: limit, mustTick: context.mustTick, rest: rest(now), isUnused: isUnused)
   }
 }

@@ -8,7 +8,7 @@ import Logging
 import Requests
 import Store
 
-/// The loop of a follower's thread: wait, tick, repeat.
+/// Follows the lists of one file, in steps: tick, rest, repeat.
 ///
 /// A tick reads one state of the file in one transaction. It passes through the follower's parts from left to right,
 /// and no part calls back:
@@ -17,8 +17,8 @@ import Store
 /// file ─► capture ─► lists (evaluation, runs, trees) ─► requests that wait ─► delivery ─► messages
 /// ```
 ///
-/// Owner of all state: the follower's thread.
-final class Follower {
+/// Owner of all state: the thread that steps it now.
+final class Follower: Stepped {
   let context: FollowerContext
   let followed: FollowedConnection
   let numbers: StateNumbers
@@ -34,7 +34,7 @@ final class Follower {
   struct State {
     /// Whether subscribers have been told that ticks cannot read the database.
     var hasAnnouncedOutage = false
-    /// Whether the loop has a thread, which may rest.
+    /// Whether workers step it, so that it may rest.
     var isPaced = false
     var isStopping = false
     /// From when on ticks may do without a transaction.
@@ -82,17 +82,8 @@ final class Follower {
   /// Steps of SQLite's virtual machine in a tick, for statements that have no bound of their own: about a second.
   private static let mostSteps = 50_000_000
 
-  func run() {
-    state.isPaced = true
-    while !state.isStopping {
-      step()
-      if !state.isStopping { wait() }
-    }
-    close()
-  }
-
   /// Performs one tick of what is due, without waiting.
-  func step() {
+  func tickOnce() {
     if inbox.takeIn() { context.mustTick = true }
     if staysReleased() { return }
     followed.restoreSharedMemory()
@@ -115,6 +106,18 @@ final class Follower {
   var isFailing: Bool { followed.isFailing }
   var isPaced: Bool { state.isPaced }
   func stop() { state.isStopping = true }
+
+  /// A step of the workers.
+  func step() -> Rest {
+    state.isPaced = true
+    followed.resume()
+    tickOnce()
+    if !state.isStopping { return .pause(pause) }
+    close()
+    return .ended
+  }
+
+  func postpone() -> Nanoseconds? { followed.postpone() }
 
   /// Must be called once, after the last step.
   func close() {

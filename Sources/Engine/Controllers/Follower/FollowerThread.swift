@@ -1,12 +1,12 @@
 package import Following
-import Ground
+package import Ground
 import LiveQuery
 package import Logging
 package import Requests
 import Store
 import Synchronization
 
-/// A thread that follows queries on a connection of its own: the second of the three domains.
+/// What follows queries on a connection of its own, in steps that workers take: the second of the three domains.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
@@ -19,28 +19,31 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   private let taken = Atomic<Int>(0)
   /// The follower's number in the pool.
   let number: Int
-  private let worker = Worker()
-  var wake: WakeSignal { worker.wake }
+  private let item: WorkItem
+  var wake: any Wakeable { item }
 
-  /// Opens the connection and starts the thread.
+  /// Opens the connection and has the workers step the follower.
   ///
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
-    logger: Logger
+    workers: Workers = .shared, logger: Logger
   ) throws {
     self.number = number
-    mailbox = Mailbox(worker.wake)
-    // No other thread touches it from then on.
-    nonisolated(unsafe) let follower = try Follower(
+    item = WorkItem(workers)
+    mailbox = Mailbox(item)
+    let follower = try Follower(
       configuration, output: output, readers: readers, logger: logger, thread: self)
-    worker.start { follower.run() }
+    // They read the events of files.
+    Workers.shared.start()
+    item.start(follower)
   }
 
-  /// Has no thread: `SteppedFollower` calls its ticks.
+  /// Has no workers: `SteppedFollower` calls its ticks.
   init() {
     number = 0
-    mailbox = Mailbox(worker.wake)
+    item = WorkItem(nil)
+    mailbox = Mailbox(item)
   }
 
   /// Any thread.
@@ -51,16 +54,16 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
   /// Requests a tick soon: a connection of this process has committed, or a session is drained. Any thread.
   package func requestTick() {
     wantsTick.store(true, ordering: .releasing)
-    wake.signal()
+    item.signal()
   }
 
-  /// The follower's thread.
+  /// The thread that steps the follower.
   func takeWish() -> Bool { wantsTick.exchange(false, ordering: .acquiringAndReleasing) }
 
   /// A reader's transaction sees a state. Wakes no thread. Any thread.
   package func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
 
-  /// The follower's thread.
+  /// The thread that steps the follower.
   package func takeBegun(after before: [BegunRun]) -> [BegunRun] {
     begun.withLock { begun in
       if begun.isEmpty { return before }
@@ -70,21 +73,21 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
     }
   }
 
-  /// Ends the thread and waits for it. Must be called once, from another thread.
+  /// Ends the follower and waits until its connection is closed. Must be called once, from a thread that is no worker.
   package func stop() {
     post(.stop)
-    worker.join()
+    item.join()
   }
 
   /// Waiting commands, approximately while a tick performs some. Any thread.
   var waitingCommands: Int { mailbox.count + taken.load(ordering: .relaxed) }
 
-  /// The follower's thread.
+  /// The thread that steps the follower.
   func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
 
-  /// The follower's thread.
+  /// The thread that steps the follower.
   func takeCommands() -> [FollowerCommand] {
-    worker.assertIsCurrent()
+    item.assertIsCurrent()
     return mailbox.isEmpty ? [] : mailbox.takeAll()
   }
 }

@@ -32,16 +32,16 @@ package final class SteppedFollower {
   /// Performs what was posted and committed, and hands over the resulting messages, as a follower's thread does between
   /// two waits.
   package func step() {
-    follower.step()
+    follower.tickOnce()
     // Readers' jobs are done before the step ends. Lists whose queries keep failing may always have one.
     for _ in 0..<Self.mostRounds {
       guard readers.runAll() else { return }
-      follower.step()
+      follower.tickOnce()
     }
   }
 
   /// A step without readers' jobs, which stay in the queue.
-  package func tick() { follower.step() }
+  package func tick() { follower.tickOnce() }
 
   /// Does the readers' jobs in the file's present state.
   package func runReaders() { _ = readers.runAll() }

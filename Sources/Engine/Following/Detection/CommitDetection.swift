@@ -3,7 +3,7 @@ package import ChangeCapture
 package import Ground
 package import Store
 
-/// Notices that the file may have been committed to or replaced, and waits until it may have been.
+/// Notices that the file may have been committed to or replaced, and says until when it need not be looked at.
 ///
 /// While commits keep coming to a WAL, a timer looks at the WAL-index, and writes are not reported (`Watchfulness`).
 /// Otherwise inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore
@@ -12,8 +12,8 @@ package import Store
 /// Some file systems report nothing of what other machines, or other containers, write. When commits are found that were not reported,
 /// the file is checked often, until a write is reported.
 ///
-/// Owner: the thread that follows the file. Mutable state: `look`, the next check that is due; `identityRead`, when the
-/// file's identity was last read; whether `watch` is armed.
+/// Owner: the thread that steps the follower. Mutable state: `look`, the next check that is due; `identityRead`, when the
+/// file's identity was last read; `lookEnd`; whether `watch` is armed.
 package final class CommitDetection {
   private let journal: String
   private let watch: FileWatch
@@ -36,10 +36,14 @@ package final class CommitDetection {
   ]
   /// How long to spin before these checks.
   private static let spin = Nanoseconds.microseconds(100)
-  /// How often an unused follower checks the file's identity.
-  private static let unusedInterval = Nanoseconds.milliseconds(100)
+  /// Until when the timer looks at the WAL-index; nil: it does not.
+  private var lookEnd: Instant?
+  /// How much more often an unused follower checks the file's identity: ten times a second.
+  private static let unusedShare: UInt64 = 10
+  /// How much more often to check without notifications: fifty times a second.
+  private static let unreportedShare: UInt64 = 50
   /// How often to check without notifications, and, to be safe, with them.
-  private var pollInterval: Nanoseconds { .milliseconds(isReported ? 1_000 : 20) }
+  private var pollInterval: Nanoseconds { isReported ? watch.interval : watch.interval / Self.unreportedShare }
   /// Whether writes are probably reported.
   private var isReported: Bool { watch.isReporting && unreported < Self.mostUnreported }
   /// Commits that were found although no write had been reported, since a write last was.
@@ -47,14 +51,17 @@ package final class CommitDetection {
   /// From so many on nothing is expected to be reported. One may have been found before its report was read.
   private static let mostUnreported = 2
 
-  /// - Parameter watcher: shared by all threads that follow the file.
-  package init(path: String, wake: WakeSignal, clock: MonotonicClock, watcher: DatabaseWatcher) {
+  /// - Parameter watcher: shared by all that follow the file.
+  package init(path: String, wake: any Wakeable, clock: MonotonicClock, watcher: DatabaseWatcher) {
     self.clock = clock
     journal = path + "-journal"
     let folder = path.lastIndex(of: "/").map { path[...$0] } ?? "."
     if system_reports_every_write(String(folder)) == 0 { unreported = Self.mostUnreported }
     watch = FileWatch(watcher, wake: wake)
   }
+
+  /// See `DatabaseWatcher.interval`.
+  var interval: Nanoseconds { watch.interval }
 
   /// Whether writes are reported.
   package var isArmed: Bool { watch.isArmed }
@@ -75,13 +82,13 @@ package final class CommitDetection {
     pace.note(start: start, end: end, comparesTables: comparesTables)
   }
 
-  /// Whether there may be a new commit. Most often it can be read by the time its writes have woken this thread.
-  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `wait` checks again.
+  /// Whether there may be a new commit. Most often it can be read by the time its writes have woken the follower.
+  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `pause` has it checked again.
   ///
   /// - Parameter isPaced: whether to avoid blocking writers that use a rollback journal.
   package func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
     // A rollback journal exists while a transaction writes. Checking would take a lock that blocks the writer, and the
-    // end of the journal wakes this thread. A persistent journal is ignored after a while.
+    // end of the journal wakes the follower. A persistent journal is ignored after a while.
     if !capture.canAskOften {
       if isPaced, !writeGap.mayRead(clock.now) { return false }
       if look < Self.looks.count - 1, FileIdentity.size(path: journal) > 0 { return false }
@@ -105,13 +112,15 @@ package final class CommitDetection {
     return false
   }
 
-  /// What the thread waits for, besides commits.
-  package struct Wait {
-    /// The longest wait.
+  // MARK: - Rests
+
+  /// What a rest depends on, besides commits.
+  package struct Conditions {
+    /// The longest rest.
     package var limit: Nanoseconds
     /// How long to leave commits alone.
     package var rest: Nanoseconds
-    /// Nothing is followed, so commits need not wake the thread.
+    /// Nothing is followed, so commits need not wake the follower.
     package var isUnused: Bool
     /// The connection that follows commits; nil: none, or the last tick failed.
     package var connection: DatabaseConnection?
@@ -127,19 +136,45 @@ package final class CommitDetection {
     fileprivate var canAskOften: Bool { connection?.capture.canAskOften == true }
   }
 
-  /// Waits for an event, a commit that the timer finds, or a deadline. To be followed by `hasCommit`.
-  package func wait(_ wait: Wait) {
-    if wait.isUnused { return waitUnused(wait) }
-    if wait.rest > .zero { return take(watch.wait(wait.rest, listens: false).events) }
-    if watch.isReporting, let connection = wait.connection, wait.canAskOften, watchfulness.mustLook(clock.now) {
-      return look(at: connection, limit: wait.limit)
+  /// How long the follower may rest, until a commit has to be looked for or a deadline passes. From now on events wake it, where
+  /// they have to. To be followed by `resume` and `hasCommit`.
+  package func pause(_ conditions: Conditions) -> Nanoseconds {
+    lookEnd = nil
+    if conditions.isUnused { return pauseUnused(conditions) }
+    if conditions.rest > .zero {
+      _ = watch.listen(false)
+      return conditions.rest
     }
-    if watch.isReporting, !watch.isArmed { return arm() }
+    let now = clock.now
+    if watch.isReporting, conditions.canAskOften, watchfulness.mustLook(now) {
+      watch.disarm()
+      lookEnd = now + conditions.limit
+      return watch.listen(true) ? .zero : min(watchfulness.interval(now), conditions.limit)
+    }
+    if watch.isReporting, !watch.isArmed {
+      arm()
+      return .zero
+    }
     var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
     // Each check of a database with a rollback journal takes a lock.
-    if !wait.canAskOften { timeout = max(timeout, .milliseconds(1)) }
+    if !conditions.canAskOften { timeout = max(timeout, .milliseconds(1)) }
     look = min(look + 1, Self.looks.count)
-    take(watch.wait(min(timeout, wait.limit), listens: true).events)
+    return watch.listen(true) ? .zero : min(timeout, conditions.limit)
+  }
+
+  /// The rest is over: takes note of what has happened meanwhile.
+  package func resume() { take(watch.takeEvents()) }
+
+  /// Looks at the WAL-index when `pause` has passed without a wake, while commits are expected.
+  ///
+  /// - Returns: how long to rest on; nil: there is a commit, another reason to end the rest, or a pause in the commits.
+  package func lookAgain(at connection: DatabaseConnection) -> Nanoseconds? {
+    guard let end = lookEnd, !watch.hasEvents else { return nil }
+    let now = clock.now
+    guard now < end, watchfulness.mustLook(now), connection.restoreSharedMemory(), !connection.capture.hasMoved else {
+      return nil
+    }
+    return min(watchfulness.interval(now), end - now)
   }
 
   /// Has writes reported, and the caller check. A commit whose frames were written before can become readable later
@@ -153,24 +188,10 @@ package final class CommitDetection {
   }
 
   /// A follower that follows nothing saves the writer the cost of reporting writes.
-  private func waitUnused(_ wait: Wait) {
+  private func pauseUnused(_ conditions: Conditions) -> Nanoseconds {
     watch.disarm()
-    let timeout = min(wait.rest > .zero ? wait.rest : wait.limit, Self.unusedInterval)
-    let events = watch.wait(timeout, listens: false).events
-    take(events.union(watch.takeEvents()))
-  }
-
-  /// Looks at the WAL-index until there is a commit, another reason to end the wait, or a pause in the commits.
-  private func look(at connection: DatabaseConnection, limit: Nanoseconds) {
-    watch.disarm()
-    var now = clock.now
-    let end = now + limit
-    while now < end, watchfulness.mustLook(now) {
-      let (events, isWoken) = watch.wait(min(watchfulness.interval(now), end - now), listens: true)
-      take(events)
-      if isWoken || !events.isEmpty || !connection.restoreSharedMemory() || connection.capture.hasMoved { return }
-      now = clock.now
-    }
+    _ = watch.listen(false)
+    return min(conditions.rest > .zero ? conditions.rest : conditions.limit, watch.interval / Self.unusedShare)
   }
 
   private func take(_ events: FileEvents) {

@@ -33,7 +33,8 @@ package final class FollowedFile: Sendable {
   ///
   /// - Parameter restored: what another process has kept of the file, for the first time.
   package func holder(
-    _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: WakeSignal? = nil, readsPosition: Bool = false,
+    _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: (any Wakeable)? = nil,
+    readsPosition: Bool = false,
     restoring restored: @escaping () -> CaptureState? = { nil }
   ) -> DatabaseHolder {
     DatabaseHolder(path: path, clock: clock, users: users, thread: thread) { [path, captures] in

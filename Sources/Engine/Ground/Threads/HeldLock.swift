@@ -2,7 +2,7 @@
 ///
 /// Any thread; it is given back by the thread that took it.
 package final class HeldLock: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
   package init() { pthread_mutex_init(mutex, nil) }
 
@@ -14,4 +14,25 @@ package final class HeldLock: @unchecked Sendable {
   package func lock() { pthread_mutex_lock(mutex) }
 
   package func unlock() { pthread_mutex_unlock(mutex) }
+}
+
+/// Threads that wait for a change of what a `HeldLock` guards.
+package final class LockCondition: @unchecked Sendable {
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  package init() { pthread_cond_init(condition, nil) }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    condition.deallocate()
+  }
+
+  /// Gives the lock back while it waits. May return without a signal.
+  package func wait(_ lock: HeldLock) { pthread_cond_wait(condition, lock.mutex) }
+
+  /// Wakes one waiting thread.
+  package func signal() { pthread_cond_signal(condition) }
+
+  /// Wakes all waiting threads.
+  package func broadcast() { pthread_cond_broadcast(condition) }
 }

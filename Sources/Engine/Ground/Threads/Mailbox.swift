@@ -6,10 +6,10 @@ import Synchronization
 package struct Mailbox<Command: Sendable>: ~Copyable, Sendable {
   private let commands = Mutex<[Command]>([])
   private let hasSome = Atomic<Bool>(false)
-  private let wake: WakeSignal
+  private let wake: any Wakeable
 
   /// - Parameter wake: signalled after each command.
-  package init(_ wake: WakeSignal) { self.wake = wake }
+  package init(_ wake: any Wakeable) { self.wake = wake }
 
   package func post(_ command: Command) {
     commands.withLock {

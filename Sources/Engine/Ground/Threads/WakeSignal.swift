@@ -1,3 +1,4 @@
+import CFreshetSystem
 import Synchronization
 
 /// Wakes one thread that waits in `poll`: a pipe that is written to once until it is read.
@@ -58,6 +59,15 @@ package final class WakeSignal: Sendable {
   package func wait(milliseconds: Int32 = patience) -> Bool {
     var descriptors = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)]
     let count = poll(&descriptors, 1, milliseconds)
+    clear()
+    return count != 0
+  }
+
+  /// The same, with a shorter time.
+  @discardableResult
+  package func wait(_ span: Nanoseconds) -> Bool {
+    var descriptor = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+    let count = system_poll(&descriptor, 1, span.count)
     clear()
     return count != 0
   }

@@ -17,19 +17,19 @@ package struct FileEvents: OptionSet, Sendable {
 
 /// The part of a `FileWatch` that other threads see. Any thread.
 package final class FileListener: Sendable {
-  let wake: WakeSignal
-  /// Whether events wake the thread.
+  private let wake: any Wakeable
+  /// Whether events wake the follower.
   let isListening = Atomic<Bool>(false)
-  /// Events that another thread has read.
+  /// Events that it has not taken.
   private let events = Atomic<Int>(0)
 
-  init(_ wake: WakeSignal) { self.wake = wake }
+  init(_ wake: any Wakeable) { self.wake = wake }
 
   var hasEvents: Bool { events.load(ordering: .sequentiallyConsistent) != 0 }
 
-  func add(_ added: FileEvents, wakes: Bool) {
+  func add(_ added: FileEvents) {
     events.bitwiseOr(added.rawValue, ordering: .sequentiallyConsistent)
-    if wakes, isListening.load(ordering: .sequentiallyConsistent) { wake.signal() }
+    if isListening.load(ordering: .sequentiallyConsistent) { wake.signal() }
   }
 
   func takeEvents() -> FileEvents {
@@ -51,6 +51,7 @@ package final class FileListener: Sendable {
 package final class DatabaseWatcher: Sendable {
   let notifier: FileNotifier
   private let record: WatchRecord
+  private let hasReportedFailure = Atomic<Bool>(false)
 
   package convenience init(path: String) { self.init(path: path, .shared) }
 
@@ -65,6 +66,11 @@ package final class DatabaseWatcher: Sendable {
   /// Why writes are not reported, so that the file must be polled; nil: they are, or the system has no notifications.
   package var failure: WatchFailure? { notifier.withLock { record.failure } }
 
+  /// The same, for the log: only one call returns it.
+  package func takeFailure() -> WatchFailure? {
+    failure.flatMap { hasReportedFailure.exchange(true, ordering: .relaxed) ? nil : $0 }
+  }
+
   /// Whether writes are reported.
   package var isReporting: Bool { notifier.descriptor >= 0 && !record.hasFailed.load(ordering: .acquiring) }
 
@@ -77,6 +83,10 @@ package final class DatabaseWatcher: Sendable {
     notifier.drain()
     return notifier.withLock { record.writes }
   }
+
+  /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process follows
+  /// more than a hundred files, so that all of them together cost the same.
+  var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(10) * UInt64(notifier.fileCount)) }
 
   /// How many files are watched for writes.
   package var watchCount: Int { notifier.withLock { record.watches.count { $0 >= 0 } } }

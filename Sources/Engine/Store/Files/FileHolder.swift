@@ -42,7 +42,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   private let path: String
   private let clock: MonotonicClock
   private let users: FileUsers?
-  private let thread: WakeSignal?
+  private let thread: (any Wakeable)?
   /// The last overwrite that the connection has seen.
   private var overwrite = FileUsers.Overwrite()
   /// How often others had closed files that were lost when this one looked last.
@@ -67,10 +67,10 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
 
   /// - Parameters:
   ///   - users: the others of the process that have the file open; nil: it is judged alone.
-  ///   - thread: is woken when it has to look at the file.
+  ///   - thread: what is woken when it has to look at the file.
   ///   - connect: opens the file that has the name.
   package init(
-    path: String, clock: MonotonicClock = .system, users: FileUsers? = nil, thread: WakeSignal? = nil,
+    path: String, clock: MonotonicClock = .system, users: FileUsers? = nil, thread: (any Wakeable)? = nil,
     connect: @escaping () throws(Failure) -> Connection
   ) {
     self.users = users

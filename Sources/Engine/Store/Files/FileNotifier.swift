@@ -10,11 +10,11 @@ import Synchronization
 /// Where the system refuses a watch, `WatchRecord.failure` says why, and the caller polls the file.
 ///
 /// Any thread: one lock, under which events are also read, so that after `drain` every earlier event is known.
-package final class FileNotifier: Sendable {
+package final class FileNotifier: EventSource {
   package static let shared = FileNotifier()
 
   /// Can be read when there are events; -1: the system reports nothing.
-  let descriptor: Int32
+  package let descriptor: Int32
   /// Why there is no instance; nil: there is one, or the system has no inotify.
   private let failure: WatchFailure?
   private let system: WatchSystem
@@ -39,6 +39,9 @@ package final class FileNotifier: Sendable {
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Whether several files are followed.
+  package var isShared: Bool { fileCount > 1 }
 
   /// How many files have a record.
   var fileCount: Int { recordCount.load(ordering: .relaxed) }
@@ -84,7 +87,7 @@ package final class FileNotifier: Sendable {
       record.armed -= 1
       if record.armed > 0 { return }
       // Before the watches are gone: their events could not be attributed.
-      readEvents(&state, except: nil)
+      readEvents(&state)
       for index in record.watches.indices where index != WatchRecord.database { endWatch(index, of: record, &state) }
     }
   }
@@ -139,15 +142,13 @@ package final class FileNotifier: Sendable {
 
   // MARK: - Events
 
-  /// Reads the pending events, and passes them to the files' listeners.
-  ///
-  /// - Parameter listener: takes its events itself, and is not woken.
-  package func drain(for listener: FileListener? = nil) {
+  /// Reads the pending events, and wakes the files' listeners.
+  package func drain() {
     if descriptor < 0 { return }
-    state.withLock { readEvents(&$0, except: listener) }
+    state.withLock { readEvents(&$0) }
   }
 
-  private func readEvents(_ state: inout State, except listener: FileListener?) {
+  private func readEvents(_ state: inout State) {
     system.read(descriptor) { event in take(event, &state) }
     if state.touched.isEmpty { return }
     for record in state.touched {
@@ -156,7 +157,7 @@ package final class FileNotifier: Sendable {
         watch(record, &state)
         record.events.insert(.written)
       }
-      for other in record.listeners { other.add(record.events, wakes: other !== listener) }
+      for listener in record.listeners { listener.add(record.events) }
       record.events = []
     }
     state.touched.removeAll(keepingCapacity: true)

@@ -8,7 +8,7 @@ package final class FileUsers: Sendable {
   private struct State {
     var followers: Set<Int> = []
     var overwrite = Overwrite()
-    var threads: [WakeSignal] = []
+    var threads: [any Wakeable] = []
   }
 
   /// Reports writes to the file.
@@ -40,9 +40,9 @@ package final class FileUsers: Sendable {
   // MARK: - Files that are lost
 
   /// Wakes a thread from now on when another one has closed files that were deleted or overwritten.
-  func add(_ thread: WakeSignal) { state.withLock { $0.threads.append(thread) } }
+  func add(_ thread: any Wakeable) { state.withLock { $0.threads.append(thread) } }
 
-  func remove(_ thread: WakeSignal) {
+  func remove(_ thread: any Wakeable) {
     state.withLock { state in
       if let index = state.threads.firstIndex(where: { $0 === thread }) { state.threads.remove(at: index) }
     }

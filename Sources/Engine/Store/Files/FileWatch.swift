@@ -1,34 +1,36 @@
-import CFreshetSystem
 package import Ground
 import Synchronization
 
-/// One thread's part in a `DatabaseWatcher`: waits for the thread's wake signal and for events of the files.
+extension Workers {
+  /// Those of the process, for all files that it follows. They wait for events of `FileNotifier.shared`.
+  package static let shared = Workers(threads: Workers.usualCount, source: FileNotifier.shared)
+}
+
+/// One follower's part in a `DatabaseWatcher`: which events wake it, and what has happened.
 ///
-/// Owner: that thread. Mutable state: whether it wants writes to be reported.
+/// Owner: the thread that steps the follower. Mutable state: whether it wants writes to be reported.
 package final class FileWatch {
   private let watcher: DatabaseWatcher
   private let listener: FileListener
-  /// For `system_wait`; -1: there are no notifications.
-  private let instance: Int32
   /// Whether writes are reported, which costs their writers time.
   package private(set) var isArmed = false
 
-  package init(_ watcher: DatabaseWatcher, wake: WakeSignal) {
+  package init(_ watcher: DatabaseWatcher, wake: any Wakeable) {
     self.watcher = watcher
     listener = FileListener(wake)
-    let shared = watcher.notifier.descriptor
-    instance = shared < 0 ? -1 : system_wait_create(wake.readEnd, shared)
     watcher.add(listener)
   }
 
   deinit {
     disarm()
     watcher.remove(listener)
-    if instance >= 0 { close(instance) }
   }
 
   /// Whether events are reported at all; otherwise the caller must poll the file.
-  package var isReporting: Bool { instance >= 0 && watcher.isReporting }
+  package var isReporting: Bool { watcher.isReporting }
+
+  /// See `DatabaseWatcher.interval`.
+  package var interval: Nanoseconds { watcher.interval }
 
   /// Reports writes from now on. What was written before, even if its commit can be read only later, is not reported.
   package func arm() {
@@ -43,29 +45,17 @@ package final class FileWatch {
     watcher.disarm()
   }
 
-  /// Waits for a wake signal or events, at most for a while.
+  /// Has events wake the follower from now on, or not.
   ///
-  /// - Parameter listens: whether events end the wait.
-  /// - Returns: what has happened, and whether there was a signal.
-  package func wait(_ timeout: Nanoseconds, listens: Bool) -> (events: FileEvents, isWoken: Bool) {
+  /// - Returns: whether there are some already, which wake nobody.
+  package func listen(_ listens: Bool) -> Bool {
     listener.isListening.store(listens && isReporting, ordering: .sequentiallyConsistent)
-    var isWoken = false
-    if listens, isReporting {
-      // Events that another thread has read before this one listened.
-      let readable = system_wait(instance, listener.hasEvents ? 0 : timeout.count)
-      isWoken = readable & Int32(SYSTEM_OWN) != 0
-      if readable & Int32(SYSTEM_SHARED) != 0 { watcher.notifier.drain(for: listener) }
-    } else {
-      var descriptor = pollfd(fd: listener.wake.readEnd, events: Int16(POLLIN), revents: 0)
-      isWoken = system_poll(&descriptor, 1, timeout.count) > 0
-    }
-    if isWoken { listener.wake.clear() }
-    return (listener.takeEvents(), isWoken)
+    return listens && listener.hasEvents
   }
 
-  /// Events so far, without waiting.
-  package func takeEvents() -> FileEvents {
-    watcher.notifier.drain(for: listener)
-    return listener.takeEvents()
-  }
+  /// Whether something has happened since the last `takeEvents`. One atomic load.
+  package var hasEvents: Bool { listener.hasEvents }
+
+  /// What has happened since the last call.
+  package func takeEvents() -> FileEvents { listener.takeEvents() }
 }

@@ -1,0 +1,255 @@
+import CFreshetSystem
+
+/// Where events come from that wake items.
+package protocol EventSource: AnyObject, Sendable {
+  /// Can be read while there are events; -1: there are none.
+  var descriptor: Int32 { get }
+  /// Reads the events and wakes the items that they concern. Any thread.
+  func drain()
+  /// Whether events may concern another item than the one that was woken last.
+  var isShared: Bool { get }
+}
+
+/// A fixed number of threads that step any number of things: no thread belongs to one of them.
+///
+/// **Leader and followers.** One idle thread, the leader, waits for events, for the wake signal and for the earliest
+/// deadline. What it is woken for it does itself, so that nobody else has to be woken first. It has another idle thread come
+/// only where there is more to do than it can do itself, or where its step may take long and others may have events
+/// meanwhile. A thread that has done its step takes the next thing that is ready; the first that finds none leads.
+///
+/// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is stepped
+/// twice while something else is ready. Threads that are never idle look for events and deadlines every millisecond.
+///
+/// Threads are started when they are needed first, and stay.
+// @unchecked: all that changes is guarded by `lock`.
+package final class Workers: @unchecked Sendable {
+  private enum Leader {
+    /// No thread waits.
+    case none
+    /// Waits in poll; `wakeSignal` has it look.
+    case polling
+    /// Is awake, and will take what is ready.
+    case awake
+  }
+
+  private let most: Int
+  private let source: (any EventSource)?
+  private let clock = MonotonicClock.system
+  private let lock = HeldLock()
+  /// For idle threads.
+  private let work = LockCondition()
+  /// For those who wait until an item has ended.
+  private let endings = LockCondition()
+  private let wakeSignal = WakeSignal()
+  private var ready = ReadyItems()
+  private var deadlines = WorkDeadlines()
+  private var threads: [JoinedThread] = []
+  private var idle = 0
+  private var leader = Leader.none
+  /// When the leader looks again by itself.
+  private var leaderReturns = Instant.distantFuture
+  private var lastPoll = Instant.distantPast
+  private var isStopping = false
+
+  /// The longest that events wait for threads that are never idle.
+  private static let pollInterval = Nanoseconds.milliseconds(1)
+  /// An item with longer steps has another thread lead meanwhile.
+  private static let longStep = Nanoseconds.microseconds(250)
+  /// The longest wait of the leader, in case a wake is lost.
+  private static let patience = Nanoseconds.milliseconds(1_000)
+
+  /// - Parameters:
+  ///   - threads: the most threads.
+  ///   - source: whose events are waited for, besides deadlines and wakes.
+  package init(threads: Int, source: (any EventSource)? = nil) {
+    most = max(1, threads)
+    self.source = source
+  }
+
+  /// As many threads as processors and two more, because steps also wait for disks; four at least.
+  package static var usualCount: Int { max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)) + 2) }
+
+  /// The threads that were started.
+  package var threadCount: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return threads.count
+  }
+
+  /// Waits for events from now on, also before anything is started.
+  package func start() {
+    lock.lock()
+    if threads.isEmpty { startThread() }
+    lock.unlock()
+  }
+
+  /// Ends the threads and waits for them. What has not ended is not stepped any more. Not from a worker.
+  package func stop() {
+    lock.lock()
+    isStopping = true
+    let threads = threads
+    work.broadcast()
+    lock.unlock()
+    wakeSignal.signal()
+    for thread in threads { thread.join() }
+  }
+
+  // MARK: - Items
+
+  func start(_ item: WorkItem, _ stepped: any Stepped) {
+    lock.lock()
+    precondition(item.state == .unstarted, "an item is started once")
+    item.stepped = stepped
+    makeReady(item)
+    lock.unlock()
+  }
+
+  func wake(_ item: WorkItem) {
+    lock.lock()
+    switch item.state {
+    case .idle:
+      deadlines.remove(item)
+      makeReady(item)
+    case .ready: item.isTimed = false
+    case .stepping: item.state = .steppingAgain
+    case .unstarted, .steppingAgain, .ended: break
+    }
+    lock.unlock()
+  }
+
+  func join(_ item: WorkItem) {
+    lock.lock()
+    while item.state != .ended, item.state != .unstarted { endings.wait(lock) }
+    lock.unlock()
+  }
+
+  private func makeReady(_ item: WorkItem) {
+    item.state = .ready
+    item.isTimed = false
+    ready.append(item)
+    summon()
+  }
+
+  /// Has a thread look for what is ready, or lead. Under the lock.
+  private func summon() {
+    switch leader {
+    case .awake: break
+    case .polling: wakeSignal.signal()
+    case .none: if idle > 0 { work.signal() } else if threads.count < most { startThread() }
+    }
+  }
+
+  private func startThread() {
+    let thread = JoinedThread()
+    threads.append(thread)
+    thread.start { [self] in run() }
+  }
+
+  // MARK: - Threads
+
+  private func run() {
+    lock.lock()
+    var isLeader = false
+    while !isStopping {
+      if !isLeader, leader == .none, ready.isEmpty || mustPoll { isLeader = true }
+      if isLeader, ready.isEmpty || leader == .none {
+        lead()
+        continue
+      }
+      guard let item = ready.popFirst() else {
+        idle += 1
+        work.wait(lock)
+        idle -= 1
+        continue
+      }
+      item.state = .stepping
+      if item.isTimed, postpones(item) { continue }
+      if isLeader { leader = .none }
+      isLeader = false
+      if !ready.isEmpty || (item.longestStep > Self.longStep && source?.isShared == true) { summon() }
+      step(item)
+    }
+    if isLeader { leader = .none }
+    lock.unlock()
+  }
+
+  private var mustPoll: Bool { clock.now - lastPoll >= Self.pollInterval }
+
+  /// Waits until something is ready or due, and moves what is due to the ready ones. The thread is the leader, and awake, when it returns.
+  private func lead() {
+    var now = clock.now
+    leaderReturns = ready.isEmpty ? min(deadlines.next, now + Self.patience) : now
+    leader = .polling
+    lock.unlock()
+    let source = source?.descriptor ?? -1
+    var descriptors = (
+      pollfd(fd: wakeSignal.readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: source, events: Int16(POLLIN), revents: 0)
+    )
+    _ = withUnsafeMutablePointer(to: &descriptors) { pair in
+      pair.withMemoryRebound(to: pollfd.self, capacity: 2) { system_poll($0, 2, (leaderReturns - now).count) }
+    }
+    lock.lock()
+    leader = .awake
+    if descriptors.0.revents != 0 || descriptors.1.revents != 0 {
+      lock.unlock()
+      if descriptors.0.revents != 0 { wakeSignal.clear() }
+      if descriptors.1.revents != 0 { self.source?.drain() }
+      lock.lock()
+    }
+    now = clock.now
+    lastPoll = now
+    while let item = deadlines.popFirst(before: now) {
+      item.state = .ready
+      item.isTimed = true
+      ready.append(item)
+    }
+  }
+
+  /// Whether an item whose deadline has passed rests on. Under the lock, which is given back meanwhile.
+  private func postpones(_ item: WorkItem) -> Bool {
+    lock.unlock()
+    item.enter()
+    let pause = item.stepped?.postpone()
+    item.leave()
+    lock.lock()
+    guard let pause, item.state == .stepping else {
+      item.state = .stepping
+      return false
+    }
+    rest(item, pause, clock.now)
+    return true
+  }
+
+  /// Under the lock, which is given back meanwhile.
+  private func step(_ item: WorkItem) {
+    lock.unlock()
+    item.enter()
+    let start = clock.now
+    let rest = item.stepped?.step() ?? .ended
+    let end = clock.now
+    if rest == .ended { item.stepped = nil }
+    item.leave()
+    lock.lock()
+    item.longestStep = max(end - start, item.longestStep - item.longestStep / 8)
+    switch rest {
+    case .ended:
+      item.state = .ended
+      endings.broadcast()
+    case .pause(let pause): self.rest(item, pause, end)
+    }
+  }
+
+  private func rest(_ item: WorkItem, _ pause: Nanoseconds, _ now: Instant) {
+    if item.state == .steppingAgain || pause == .zero {
+      item.state = .ready
+      item.isTimed = false
+      return ready.append(item)
+    }
+    item.state = .idle
+    item.due = now + pause
+    if item.due == .distantFuture { return }
+    deadlines.insert(item)
+    if leader == .polling, item.due < leaderReturns { wakeSignal.signal() }
+  }
+}
