@@ -27,12 +27,14 @@ package final class ControllerPool: Sendable {
   /// - Parameters:
   ///   - users: all that have the file open in this process.
   ///   - journal: what the feed keeps for the next process; nil: nothing.
+  ///   - readerCount: the number of reader threads, where they are not shared.
+  ///   - sharedReaders: the readers of several files; nil: they are the pool's own.
   ///   - workers: what steps the followers and the feed.
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
-    journal: FeedJournal? = nil, workers: Workers = .shared, logger: Logger
+    journal: FeedJournal? = nil, sharing sharedReaders: Readers? = nil, workers: Workers = .shared, logger: Logger
   ) throws {
     // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again. A replica's file names its own.
     let told = configuration.readsPosition ? 0 : journal?.lastCommit.map { $0 + 1 } ?? 0
@@ -40,7 +42,8 @@ package final class ControllerPool: Sendable {
     let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs, users: users)
     self.file = file
     let readers = ReaderPool(
-      file, access: configuration.access, count: max(1, readerCount), clock: configuration.clock,
+      file, access: configuration.access, sharing: sharedReaders, count: max(1, readerCount),
+      clock: configuration.clock,
       slow: SlowQueries(threshold: configuration.slowQuery, names: configuration.queryNames, logger: logger),
       readsPosition: configuration.readsPosition, logger: logger)
     self.readers = readers

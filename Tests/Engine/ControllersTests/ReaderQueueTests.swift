@@ -9,13 +9,16 @@ import Testing
 
 @Suite struct ReaderQueueTests {
   private let queue = ReaderQueue(readers: 4)
+  private let file: Int
+
+  init() { file = queue.addFile() }
 
   private func add(_ requester: Requester, _ ids: Range<UInt64>) {
     for id in ids {
       _ = queue.add(
         ReaderJob(id: id, requester: requester) { _, _ in
         } failed: { _ in
-        })
+        }, of: file)
     }
   }
 
@@ -42,7 +45,7 @@ import Testing
     #expect(queue.next(for: queue.brisk) == nil)
     var (job, _) = try #require(queue.next(for: 0))
     job.hasStarved = true
-    guard case .wakes(queue.brisk) = queue.add(job) else {
+    guard case .wakes(queue.brisk) = queue.add(job, of: file) else {
       Issue.record("the brisk reader waits")
       return
     }
@@ -66,10 +69,11 @@ import Testing
         }
       }
     }
+    let file = queue.addFile()
     _ = queue.add(
       ReaderJob(id: 1, requester: .server) { _, _ in
       } failed: { _ in
-      })
+      }, of: file)
     var (job, interruption) = try #require(queue.next(for: 0))
     #expect(try !isInterrupted(interruption, after: .milliseconds(100), with: .zero), "too early to tell")
     #expect(try !isInterrupted(interruption, after: .milliseconds(200), with: .milliseconds(100)), "a third")
@@ -77,7 +81,7 @@ import Testing
     #expect(interruption.hasStarved && !interruption.hasGivenWay)
     job.hasStarved = true
     _ = queue.end(0)
-    _ = queue.add(job)
+    _ = queue.add(job, of: file)
     let again = try #require(queue.next(for: queue.brisk))
     #expect(try !isInterrupted(again.interruption, after: .milliseconds(900), with: .zero))
   }
@@ -85,9 +89,9 @@ import Testing
   @Test func `What is cancelled is not begun, or is told to stop`() {
     add(.request(1), 10..<12)
     let running = queue.next(for: 0)
-    queue.cancel(11)
-    queue.cancel(10)
+    queue.cancel(11, of: file)
+    queue.cancel(10, of: file)
     #expect(running?.interruption.isStopped == true)
-    #expect(queue.counts == (0, 1))
+    #expect(queue.counts(of: file) == (0, 1))
   }
 }

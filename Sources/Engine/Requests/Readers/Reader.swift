@@ -6,32 +6,31 @@ import Logging
 import Store
 import Synchronization
 
-/// Does jobs on a connection of its own, one after the other.
+/// Does jobs of any file, one after the other, on connections of its own.
 ///
-/// Owner: the worker's thread.
-// @unchecked: `holder` and `hasWorked` belong to the thread.
+/// Owner: the worker's thread. Mutable state: connections to the files of the last jobs.
+// @unchecked: `connections` is guarded by `lock`; the one that a job uses belongs to the thread until the job has ended.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue
-  private let users: FileUsers
-  private let logger: Logger
+  private let clock: MonotonicClock
   let worker = Worker()
-  /// Opened on demand.
-  private let holder: FileHolder<ReaderDatabase, any Error>
+  private let lock = HeldLock()
+  /// Least recently used first.
+  private var connections: [ReaderConnection] = []
+  private var nextSweep = Instant.distantPast
   /// Whether it has worked since it last returned memory.
   private var hasWorked = false
 
-  init(
-    _ number: Int, _ file: FollowedFile, _ access: AccessRules, _ queue: ReaderQueue, _ clock: MonotonicClock,
-    _ slow: SlowQueries, readsPosition: Bool, _ logger: Logger
-  ) {
+  /// How many connections it keeps open.
+  static let mostConnections = 16
+  /// How often it closes connections to files that are not followed, while it always has jobs.
+  private static let sweepInterval = Nanoseconds.milliseconds(1_000)
+
+  init(_ number: Int, _ queue: ReaderQueue, _ clock: MonotonicClock) {
     self.number = number
     self.queue = queue
-    users = file.users
-    self.logger = logger
-    holder = FileHolder(path: file.path, clock: clock, users: users, thread: worker.wake) { [path = file.path] in
-      try ReaderDatabase(path: path, access, clock: clock, slow: slow, readsPosition: readsPosition)
-    }
+    self.clock = clock
   }
 
   /// Runs until the queue is stopped.
@@ -39,20 +38,16 @@ final class Reader: @unchecked Sendable {
     if number != queue.brisk { lowerPriority() }
     while !queue.isStopping {
       doJobs(waking: waking)
-      if holder.mustLetGo { holder.close() }
+      letGo()
       if !worker.wake.wait() { rest() }
     }
-    holder.close()
+    locked { connections = [] }
   }
 
-  /// After a second without jobs. Returns the memory of past work once, and closes a file that is not followed.
-  private func rest() {
-    if users.isEmpty { holder.close() }
-    guard hasWorked else { return }
-    hasWorked = false
-    holder.connection?.releaseMemory()
-    system_return_free_memory()
-  }
+  /// How many connections are kept. Any thread.
+  var connectionCount: Int { locked { connections.count } }
+
+  // MARK: - Jobs
 
   /// Does the waiting jobs.
   func doJobs(waking: (Int) -> Void) {
@@ -61,16 +56,20 @@ final class Reader: @unchecked Sendable {
       hasWorked = true
       let again = perform(job, interruption)
       if let reader = queue.end(number) { waking(reader) }
-      if let again, case .wakes(let reader) = queue.add(again) { waking(reader) }
-      if holder.mustLook { return }
+      if let again, let file = again.file, case .wakes(let reader) = queue.add(again, of: file.number) {
+        waking(reader)
+      }
+      if mustLook { return }
+      if clock.now >= nextSweep { sweep() }
     }
   }
 
   /// - Returns: the job, if it must be done again.
   private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
+    guard let file = job.file else { return nil }
     do {
       do {
-        try snapshot { try job.body($0, interruption) }
+        try connection(to: file).snapshot { try job.body($0, interruption) }
       } catch {
         if interruption.isStopped { return nil }
         guard interruption.isPostponed else { throw error }
@@ -80,31 +79,59 @@ final class Reader: @unchecked Sendable {
         return again
       }
     } catch let error as FreshetError { job.failed(error) } catch {
-      logger.error("the database cannot be read", metadata: ["error": "\(error)"])
+      file.logger.error("the database cannot be read", metadata: ["error": "\(error)"])
       job.failed(FreshetError(unreadable: error))
     }
     return nil
   }
 
-  /// Runs `body` in a read transaction; on another connection where this one cannot go on.
-  private func snapshot(_ body: (ReaderDatabase) throws -> Void) throws {
-    let database = try open()
-    do { try database.snapshot { try body(database) } } catch {
-      guard holder.isUseless else { throw error }
-      let opened = try open()
-      try opened.snapshot { try body(opened) }
+  // MARK: - Connections
+
+  private func connection(to file: ReaderFile) -> ReaderConnection {
+    // Released after the lock.
+    var closed: ReaderConnection?
+    defer { withExtendedLifetime(closed) {} }
+    lock.lock()
+    defer { lock.unlock() }
+    let known = connections.firstIndex { $0.file === file }.map { connections.remove(at: $0) }
+    if known == nil, connections.count >= Self.mostConnections { closed = connections.removeFirst() }
+    let connection = known ?? ReaderConnection(file, wake: worker.wake)
+    connections.append(connection)
+    return connection
+  }
+
+  /// Closes the connection to a file, for which no job runs or will run. Any thread.
+  func forget(_ file: ReaderFile) { locked { connections.removeAll { $0.file === file } } }
+
+  /// Whether another connection has closed files that are lost. Some atomic loads.
+  private var mustLook: Bool { locked { connections.contains { $0.holder.mustLook } } }
+
+  private func letGo() {
+    locked { for connection in connections where connection.holder.mustLetGo { connection.holder.close() } }
+  }
+
+  /// Closes connections to files that nobody follows.
+  private func sweep() {
+    nextSweep = clock.now + Self.sweepInterval
+    locked {
+      for connection in connections where connection.file.users.isEmpty { connection.holder.close() }
+      connections.removeAll { $0.holder.connection == nil && !$0.holder.isWaiting }
     }
   }
 
-  /// Opens the file that has the name now, unless it is open.
-  private func open() throws -> ReaderDatabase {
-    if holder.finding == .same, let database = holder.connection { return database }
-    holder.close()
-    _ = holder.waitForFiles()
-    if holder.finding == .missing { throw FreshetError.databaseMissing }
-    let opened = try holder.open()
-    holder.adopt(opened)
-    return opened
+  /// After a second without jobs. Returns the memory of past work once, and closes files that are not followed.
+  private func rest() {
+    sweep()
+    guard hasWorked else { return }
+    hasWorked = false
+    locked { for connection in connections { connection.holder.connection?.releaseMemory() } }
+    system_return_free_memory()
+  }
+
+  private func locked<Result>(_ body: () -> Result) -> Result {
+    lock.lock()
+    defer { lock.unlock() }
+    return body()
   }
 
   /// Gives precedence to followers and sockets.

@@ -25,7 +25,7 @@ package enum Requester: Hashable, Sendable {
 /// Exactly one of `body` and `failed` is called, on the reader's thread. If the job is cancelled first, possibly
 /// neither.
 package struct ReaderJob: Sendable {
-  /// Unique in the process.
+  /// Unique among the jobs of the file.
   let id: UInt64
   let requester: Requester
   /// Runs in a read transaction.
@@ -36,6 +36,8 @@ package struct ReaderJob: Sendable {
   var isLong = false
   /// Whether it was interrupted because its reader got too little of a processor.
   var hasStarved = false
+  /// The file that it reads; set when it is posted.
+  var file: ReaderFile?
   /// When it entered the queue.
   var postedAt = Instant.distantPast
 

@@ -2,30 +2,30 @@ import Ground
 import Store
 import Synchronization
 
-/// The jobs for readers, shared fairly between requesters.
+/// The jobs for readers, shared fairly between files, and for each file between requesters.
 ///
-/// The next job belongs to the requester with the fewest running jobs, and among those to the one least recently
-/// served. A requester never has more than half of the readers while others wait. A job that runs longer than `quantum`
-/// while others wait is interrupted once, and done again as a long job. At least one reader takes no long jobs, so a
-/// short job waits at most for one quantum.
+/// The next job belongs to the file for which the fewest readers work, and among those to the one least recently served;
+/// `FileJobs` has the order within a file. A file never has more than half of the readers while others wait, nor has a
+/// requester while others of its file do. A job that runs longer than `quantum` while others wait is interrupted once, and
+/// done again as a long job. At least one reader takes no long jobs, so a short job waits at most for one quantum.
 ///
 /// Readers have a low priority. A job whose reader starves on a busy machine is interrupted once, and done again: one more reader, the
 /// brisk one, has the process's own priority, and takes such jobs alone.
 final class ReaderQueue: Sendable {
   private struct State {
-    /// By requester, in the order posted.
-    var waiting: [Requester: [ReaderJob]] = [:]
-    /// Requesters with waiting jobs, least recently served first.
-    var order: [Requester] = []
+    var files: [Int: FileJobs] = [:]
+    /// Files with waiting jobs, least recently served first.
+    var order: [Int] = []
     /// Keyed by reader.
     var running: [Int: Running] = [:]
     var idle: [Int] = []
     var isStopping = false
-    /// How long jobs waited before they began.
-    var waits = DurationHistogram()
+    /// Files so far.
+    var lastFile = 0
   }
 
   private struct Running {
+    let file: Int
     let job: ReaderJob
     let interruption: Interruption
   }
@@ -50,6 +50,17 @@ final class ReaderQueue: Sendable {
   /// The number of the reader for jobs that starved.
   var brisk: Int { readers }
 
+  /// Takes jobs of one more file from now on.
+  ///
+  /// - Returns: its number.
+  func addFile() -> Int {
+    state.withLock { state in
+      state.lastFile += 1
+      state.files[state.lastFile] = FileJobs()
+      return state.lastFile
+    }
+  }
+
   enum Addition {
     case waits
     /// This waiting reader must be woken.
@@ -58,16 +69,20 @@ final class ReaderQueue: Sendable {
     case refused
   }
 
-  /// The most waiting jobs of all requesters.
+  /// The most waiting jobs of all requesters of a file.
   private static let mostWaiting = 10_000
 
-  func add(_ job: ReaderJob) -> Addition {
+  /// Jobs of a file that was stopped are dropped.
+  func add(_ job: ReaderJob, of file: Int) -> Addition {
     var job = job
     job.postedAt = clock.now
     return state.withLock { state in
-      if !job.isLong, !job.hasStarved, waitingCount.load(ordering: .relaxed) >= Self.mostWaiting { return .refused }
-      if state.waiting[job.requester] == nil { state.order.append(job.requester) }
-      state.waiting[job.requester, default: []].append(job)
+      guard var jobs = state.files.removeValue(forKey: file) else { return .waits }
+      defer { state.files[file] = jobs }
+      if jobs.stopped != nil { return .waits }
+      if !job.isLong, !job.hasStarved, jobs.count >= Self.mostWaiting { return .refused }
+      if jobs.isEmpty { state.order.append(file) }
+      jobs.append(job)
       waitingCount.add(1, ordering: .relaxed)
       return idleReader(for: job, &state).map { .wakes($0) } ?? .waits
     }
@@ -82,15 +97,14 @@ final class ReaderQueue: Sendable {
   /// The next job for a reader; nil: none, and the reader will be woken.
   func next(for reader: Int) -> (job: ReaderJob, interruption: Interruption)? {
     state.withLock { state in
-      guard !state.isStopping, let job = take(&state, isBrisk: reader == brisk) else {
+      guard !state.isStopping, let (file, job) = take(&state, isBrisk: reader == brisk) else {
         if !state.idle.contains(reader) { state.idle.append(reader) }
         return nil
       }
       state.idle.removeAll { $0 == reader }
       waitingCount.subtract(1, ordering: .relaxed)
-      state.waits.note(clock.now - job.postedAt)
       let interruption = interruption(of: job, reader)
-      state.running[reader] = Running(job: job, interruption: interruption)
+      state.running[reader] = Running(file: file, job: job, interruption: interruption)
       return (job, interruption)
     }
   }
@@ -105,29 +119,32 @@ final class ReaderQueue: Sendable {
       givesWayAt: now + Self.quantum, others: { [self] in waitingCount.load(ordering: .relaxed) }, share: share)
   }
 
-  private func take(_ state: inout State, isBrisk: Bool) -> ReaderJob? {
-    var running: [Requester: Int] = [:]
-    for job in state.running.values { running[job.job.requester, default: 0] += 1 }
-    let isAlone = state.order.count == 1
+  private func take(_ state: inout State, isBrisk: Bool) -> (file: Int, job: ReaderJob)? {
     let mayRunLong = readers == 1 || state.running.values.count { $0.job.isLong } < readers - 1
-    var best: (turn: Int, place: Int, count: Int)?
-    for (turn, requester) in state.order.enumerated() {
-      let count = running[requester, default: 0]
-      if !isAlone, !isBrisk, count >= max(1, readers / 2) { continue }
-      let isFit = { (job: ReaderJob) in isBrisk ? job.hasStarved : mayRunLong || !job.isLong }
-      guard let place = state.waiting[requester]?.firstIndex(where: isFit) else { continue }
-      if best.map({ count < $0.count }) ?? true { best = (turn, place, count) }
-      if count == 0 { break }
+    let isFit = { (job: ReaderJob) in isBrisk ? job.hasStarved : mayRunLong || !job.isLong }
+    let most = isBrisk ? Int.max : max(1, readers / 2)
+    var best: (turn: Int, place: FileJobs.Place, running: Int)?
+    for (turn, file) in state.order.enumerated() {
+      guard let jobs = state.files[file] else { continue }
+      if state.order.count > 1, jobs.running >= most { continue }
+      if let best, jobs.running >= best.running { continue }
+      guard let place = jobs.next(runningJobs(of: file, state), most: most, isFit: isFit) else { continue }
+      best = (turn, place, jobs.running)
+      if jobs.running == 0 { break }
     }
     guard let best else { return nil }
-    let requester = state.order.remove(at: best.turn)
-    let job = state.waiting[requester]!.remove(at: best.place)
-    if state.waiting[requester]!.isEmpty {
-      state.waiting[requester] = nil
-    } else {
-      state.order.append(requester)
-    }
-    return job
+    let file = state.order.remove(at: best.turn)
+    let job = state.files[file]!.remove(at: best.place)
+    state.files[file]!.running += 1
+    state.files[file]!.waits.note(clock.now - job.postedAt)
+    if !state.files[file]!.isEmpty { state.order.append(file) }
+    return (file, job)
+  }
+
+  private func runningJobs(of file: Int, _ state: State) -> [Requester: Int] {
+    var running: [Requester: Int] = [:]
+    for job in state.running.values where job.file == file { running[job.job.requester, default: 0] += 1 }
+    return running
   }
 
   /// A reader's job has ended.
@@ -135,37 +152,60 @@ final class ReaderQueue: Sendable {
   /// - Returns: a reader to wake, if the job that ended kept it waiting.
   func end(_ reader: Int) -> Int? {
     state.withLock { state in
-      state.running[reader] = nil
+      if let file = state.running.removeValue(forKey: reader)?.file {
+        state.files[file]?.running -= 1
+        if let jobs = state.files[file], jobs.running == 0 { jobs.stopped?.signal() }
+      }
       guard !state.order.isEmpty, let place = state.idle.lastIndex(where: { $0 != brisk }) else { return nil }
       return state.idle.remove(at: place)
     }
   }
 
   /// Removes the job, or interrupts it if it runs.
-  func cancel(_ id: UInt64) {
+  func cancel(_ id: UInt64, of file: Int) {
     state.withLock { state in
-      for running in state.running.values where running.job.id == id { running.interruption.stop() }
-      for (requester, jobs) in state.waiting {
-        guard let place = jobs.firstIndex(where: { $0.id == id }) else { continue }
-        state.waiting[requester]!.remove(at: place)
-        waitingCount.subtract(1, ordering: .relaxed)
-        if state.waiting[requester]!.isEmpty {
-          state.waiting[requester] = nil
-          state.order.removeAll { $0 == requester }
-        }
-        return
+      for running in state.running.values where running.file == file && running.job.id == id {
+        running.interruption.stop()
       }
+      guard state.files[file]?.remove(id) == true else { return }
+      noteRemoved(1, of: file, &state)
     }
   }
 
   /// Cancels all jobs of a requester.
-  func cancel(of requester: Requester) {
+  func cancel(of requester: Requester, _ file: Int) {
     state.withLock { state in
-      for running in state.running.values where running.job.requester == requester { running.interruption.stop() }
-      guard let jobs = state.waiting.removeValue(forKey: requester) else { return }
-      waitingCount.subtract(jobs.count, ordering: .relaxed)
-      state.order.removeAll { $0 == requester }
+      for running in state.running.values where running.file == file && running.job.requester == requester {
+        running.interruption.stop()
+      }
+      guard let count = state.files[file]?.removeAll(of: requester), count > 0 else { return }
+      noteRemoved(count, of: file, &state)
     }
+  }
+
+  private func noteRemoved(_ count: Int, of file: Int, _ state: inout State) {
+    waitingCount.subtract(count, ordering: .relaxed)
+    if state.files[file]?.isEmpty != false { state.order.removeAll { $0 == file } }
+  }
+
+  /// Begins no more jobs of a file, interrupts the running ones, and waits for them.
+  func stop(_ file: Int) {
+    let stopped = WakeSignal()
+    var mustWait = state.withLock { state in
+      for running in state.running.values where running.file == file { running.interruption.stop() }
+      guard let jobs = state.files[file] else { return false }
+      waitingCount.subtract(jobs.count, ordering: .relaxed)
+      state.order.removeAll { $0 == file }
+      var rest = FileJobs()
+      (rest.running, rest.stopped, rest.waits) = (jobs.running, stopped, jobs.waits)
+      state.files[file] = rest
+      return rest.running > 0
+    }
+    while mustWait {
+      stopped.wait()
+      mustWait = state.withLock { $0.files[file].map { $0.running > 0 } ?? false }
+    }
+    state.withLock { _ = $0.files.removeValue(forKey: file) }
   }
 
   /// Begins no more jobs, and interrupts the running ones.
@@ -178,18 +218,16 @@ final class ReaderQueue: Sendable {
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  var waits: DurationHistogram { state.withLock { $0.waits } }
+  func waits(of file: Int) -> DurationHistogram { state.withLock { $0.files[file]?.waits ?? DurationHistogram() } }
 
-  /// How long the oldest waiting job has waited. O(requesters).
-  var longestWait: Nanoseconds {
+  /// How long the oldest waiting job of a file has waited. O(requesters).
+  func longestWait(of file: Int) -> Nanoseconds {
     let now = clock.now
-    return state.withLock { state in
-      state.waiting.values.compactMap { $0.first.map { now - $0.postedAt } }.max() ?? .zero
-    }
+    return state.withLock { state in state.files[file]?.oldest.map { now - $0 } ?? .zero }
   }
 
-  /// The numbers of waiting and of running jobs.
-  var counts: (waiting: Int, running: Int) {
-    state.withLock { state in (state.waiting.values.reduce(0) { $0 + $1.count }, state.running.count) }
+  /// The numbers of waiting and of running jobs of a file.
+  func counts(of file: Int) -> (waiting: Int, running: Int) {
+    state.withLock { state in state.files[file].map { ($0.count, $0.running) } ?? (0, 0) }
   }
 }
