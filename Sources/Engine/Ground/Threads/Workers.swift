@@ -100,21 +100,24 @@ package final class Workers: @unchecked Sendable {
     lock.lock()
     precondition(item.state == .unstarted, "an item is started once")
     item.stepped = stepped
-    makeReady(item)
+    let summons = makeReady(item)
     lock.unlock()
+    summon(summons)
   }
 
   func wake(_ item: WorkItem) {
+    var summons = Summons.nobody
     lock.lock()
     switch item.state {
     case .idle:
       deadlines.remove(item)
-      makeReady(item)
+      summons = makeReady(item)
     case .ready: item.isTimed = false
     case .stepping: item.state = .steppingAgain
     case .unstarted, .steppingAgain, .ended: break
     }
     lock.unlock()
+    summon(summons)
   }
 
   func join(_ item: WorkItem) {
@@ -123,19 +126,34 @@ package final class Workers: @unchecked Sendable {
     lock.unlock()
   }
 
-  private func makeReady(_ item: WorkItem) {
+  private func makeReady(_ item: WorkItem) -> Summons {
     item.state = .ready
     item.isTimed = false
     ready.append(item)
-    summon()
+    return summons
   }
 
-  /// Has a thread look for what is ready, or lead. Under the lock.
-  private func summon() {
+  /// Which thread has to look for what is ready, or to lead. It is woken after the lock, which it needs.
+  private enum Summons {
+    case nobody, leader, idle
+  }
+
+  private var summons: Summons {
     switch leader {
-    case .awake: break
-    case .polling: wakeSignal.signal()
-    case .none: if idle > 0 { work.signal() } else if threads.count < most { startThread() }
+    case .awake: return .nobody
+    case .polling: return .leader
+    case .none:
+      if idle > 0 { return .idle }
+      if threads.count < most { startThread() }
+      return .nobody
+    }
+  }
+
+  private func summon(_ summons: Summons) {
+    switch summons {
+    case .nobody: break
+    case .leader: wakeSignal.signal()
+    case .idle: work.signal()
     }
   }
 
@@ -166,8 +184,8 @@ package final class Workers: @unchecked Sendable {
       if item.isTimed, postpones(item) { continue }
       if isLeader { leader = .none }
       isLeader = false
-      if !ready.isEmpty || (item.longestStep > Self.longStep && source?.isShared == true) { summon() }
-      step(item)
+      let needsOthers = !ready.isEmpty || (item.longestStep > Self.longStep && source?.isShared == true)
+      step(item, needsOthers ? summons : .nobody)
     }
     if isLeader { leader = .none }
     lock.unlock()
@@ -222,8 +240,9 @@ package final class Workers: @unchecked Sendable {
   }
 
   /// Under the lock, which is given back meanwhile.
-  private func step(_ item: WorkItem) {
+  private func step(_ item: WorkItem, _ summons: Summons) {
     lock.unlock()
+    summon(summons)
     item.enter()
     let start = clock.now
     let rest = item.stepped?.step() ?? .ended
