@@ -13,6 +13,7 @@ package final class FollowedConnection {
   private let logger: Logger
   private let holder: DatabaseHolder
   private let detection: CommitDetection
+  private let watcher: DatabaseWatcher
   /// Since when ticks cannot read the file; nil: the last one could.
   @exclusivity(unchecked) private var failingSince: Instant?
   private var hasLoggedOpening = false
@@ -30,6 +31,7 @@ package final class FollowedConnection {
     self.logger = logger
     holder = file.holder(
       settings, clock: clock, thread: thread, readsPosition: readsPosition, restoring: restored)
+    watcher = file.watcher
     detection = CommitDetection(path: file.path, wake: thread, clock: clock, watcher: file.watcher)
     if let failure = file.watcher.takeFailure() {
       logger.warning("writes to the file are not reported, so it is polled: \(failure)", metadata: ["path": "\(path)"])
@@ -79,6 +81,7 @@ package final class FollowedConnection {
       let opened = try holder.open()
       closing(false)
       holder.adopt(opened)
+      watcher.renew()
       hasLoggedOpening = false
       return .success(opened)
     } catch {

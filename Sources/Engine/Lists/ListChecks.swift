@@ -47,10 +47,13 @@ package final class ListChecks {
       let now = context.clock.now
       if now < schedule.next { return }
       guard !isBusy, isIdle, let list = lists.byQuery.values.randomElement(), check(list) else {
-        return schedule.postpone(now)
+        return schedule.postpone(now, among: fileCount)
       }
     }
   }
+
+  /// How many files the process follows.
+  private var fileCount: Int { context.readers.file.watcher.fileCount }
 
   private var isIdle: Bool {
     let jobs = context.readers.counts
@@ -81,7 +84,7 @@ package final class ListChecks {
   }
 
   package func ended(_ check: SelfCheck.Pending, _ result: Result<CheckResult, FreshetError>) {
-    schedule.ended(check, context.clock.now)
+    schedule.ended(check, context.clock.now, among: fileCount)
     let list = check.list
     guard lists.byQuery[list.query] === list else { return }
     if list.isLarge { context.freedRows += list.rowCount }

@@ -10,6 +10,12 @@ package struct SelfCheck {
   static let mostRows = 2_000_000
   private static let interval = Nanoseconds.milliseconds(1_000)
 
+  /// The least time between two checks of a follower: a second. Where many files are followed, all of them together are checked
+  /// four times a second.
+  static func interval(among files: Int) -> Nanoseconds {
+    files <= 32 ? interval : .milliseconds(250) * UInt64(files)
+  }
+
   /// A check that a reader is making.
   package struct Pending {
     let list: LiveList
@@ -38,10 +44,10 @@ package struct SelfCheck {
   func isPending(_ list: LiveList) -> Bool { pending.contains(ObjectIdentifier(list)) }
 
   /// Nothing could be checked: there is no list, or there is other work.
-  mutating func postpone(_ now: Instant) { due = now + Self.interval }
+  mutating func postpone(_ now: Instant, among files: Int) { due = now + Self.interval(among: files) }
 
-  mutating func ended(_ check: Pending, _ now: Instant) {
+  mutating func ended(_ check: Pending, _ now: Instant, among files: Int) {
     pending.firstIndex(of: ObjectIdentifier(check.list)).map { _ = pending.remove(at: $0) }
-    due = now + SelfCheckMode.pause(after: now - check.started, atLeast: Self.interval)
+    due = now + SelfCheckMode.pause(after: now - check.started, atLeast: Self.interval(among: files))
   }
 }

@@ -115,6 +115,23 @@
       #expect(file.events.contains(.replaced))
     }
 
+    @Test func `A directory that is renamed is reported, and what has its name is watched`() throws {
+      let inner = folder.path("inner")
+      for path in [inner, folder.path("other")] {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      }
+      let file = try Watched(inner + "/app.sqlite", notifier)
+      try Data("other".utf8).write(to: URL(fileURLWithPath: folder.path("other/app.sqlite")))
+      #expect(rename(inner, folder.path("before")) == 0)
+      #expect(file.events.contains(.replaced))
+      #expect(rename(folder.path("other"), inner) == 0)
+      file.watcher.renew()
+      try file.write()
+      #expect(file.events == [.written, .contents])
+      try Data().write(to: URL(fileURLWithPath: file.path + "-wal"))
+      #expect(file.events.contains(.replaced))
+    }
+
     @Test func `When events are lost all are told that anything may have happened`() throws {
       let full = SharedFlag()
       var system = WatchSystem.inotify

@@ -155,11 +155,18 @@ package final class CommitDetection {
       arm()
       return .zero
     }
-    var timeout = look < Self.looks.count ? Self.looks[look] : pollInterval
+    var timeout = look < Self.looks.count ? Self.looks[look] : untilPoll(now)
     // Each check of a database with a rollback journal takes a lock.
     if !conditions.canAskOften { timeout = max(timeout, .milliseconds(1)) }
     look = min(look + 1, Self.looks.count)
     return watch.listen(true) ? .zero : min(timeout, conditions.limit)
+  }
+
+  /// The time until the file is checked to be safe. Many files that rest are checked in few wakes.
+  private func untilPoll(_ now: Instant) -> Nanoseconds {
+    let interval = pollInterval
+    let end = (now + interval) - .distantPast
+    return interval + (interval / 8 - Nanoseconds(end.count % (interval / 8).count))
   }
 
   /// The rest is over: takes note of what has happened meanwhile.

@@ -85,8 +85,11 @@ package final class DatabaseWatcher: Sendable {
   }
 
   /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process follows
-  /// more than a hundred files, so that all of them together cost the same.
-  var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(10) * UInt64(notifier.fileCount)) }
+  /// more than forty files, so that all of them together cost the same.
+  var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(25) * UInt64(fileCount)) }
+
+  /// How many files the process follows.
+  package var fileCount: Int { notifier.fileCount }
 
   /// How many files are watched for writes.
   package var watchCount: Int { notifier.withLock { record.watches.count { $0 >= 0 } } }
@@ -95,4 +98,7 @@ package final class DatabaseWatcher: Sendable {
   package func arm() { notifier.arm(record) }
 
   package func disarm() { notifier.disarm(record) }
+
+  /// Another file has been opened. Reports writes to it although nothing may have reported that it has the name.
+  package func renew() { notifier.renew(record) }
 }

@@ -82,6 +82,15 @@ package final class FileNotifier: EventSource {
     }
   }
 
+  /// Watches what has the record's names now. Renamed directories further up are not reported.
+  func renew(_ record: WatchRecord) {
+    state.withLock { state in
+      if descriptor < 0 { return }
+      watchDirectory(of: record, &state)
+      watch(record, &state)
+    }
+  }
+
   func disarm(_ record: WatchRecord) {
     state.withLock { state in
       record.armed -= 1
@@ -113,6 +122,8 @@ package final class FileNotifier: EventSource {
   private func watchDirectory(of record: WatchRecord, _ state: inout State) {
     let watch = system.add(descriptor, record.directory, WatchSystem.names)
     guard watch >= 0 else { return note(errno, record) }
+    if watch == record.directoryWatch { return }
+    endDirectoryWatch(of: record, &state)
     record.directoryWatch = watch
     for name in record.names { state.directories[watch, default: [:]][name, default: []].append(record) }
   }
@@ -167,7 +178,8 @@ package final class FileNotifier: EventSource {
     if event.isOverflow {
       // Any event may have been lost.
       for record in state.records { note([.written, .replaced, .contents], of: record, &state) }
-    } else if event.isEnd {
+    } else if event.isEnd || event.isMove {
+      if event.isMove, state.directories[event.watch] != nil { system.remove(descriptor, event.watch) }
       noteEnd(of: event.watch, &state)
     } else if let records = state.files[event.watch] {
       for record in records {
@@ -185,7 +197,7 @@ package final class FileNotifier: EventSource {
     if events.contains(.contents) { record.writes += 1 }
   }
 
-  /// The file, or the directory, is gone.
+  /// The file, or the directory, is gone or has another name.
   private func noteEnd(of watch: Int32, _ state: inout State) {
     for record in state.files.removeValue(forKey: watch) ?? [] {
       for index in record.watches.indices where record.watches[index] == watch { record.watches[index] = -1 }

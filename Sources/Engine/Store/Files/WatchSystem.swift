@@ -18,6 +18,8 @@ struct WatchEvent {
   var isOverflow = false
   /// The watch has ended.
   var isEnd = false
+  /// The directory was renamed.
+  var isMove = false
   /// Of a file in a watched directory.
   var name: String?
 }
@@ -26,9 +28,10 @@ struct WatchEvent {
   extension WatchSystem {
     /// Of a file: programs write to it.
     static let writes = UInt32(IN_MODIFY) | UInt32(IN_MASK_ADD)
-    /// Of a directory: files appear in it and disappear from it.
+    /// Of a directory: files appear in it and disappear from it; it is renamed.
     static let names =
-      UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MASK_ADD)
+      UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVE_SELF)
+      | UInt32(IN_MASK_ADD)
 
     static let inotify = WatchSystem(
       create: { inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) },
@@ -49,7 +52,7 @@ struct WatchEvent {
         take(
           WatchEvent(
             watch: event.wd, isOverflow: event.mask & UInt32(IN_Q_OVERFLOW) != 0,
-            isEnd: event.mask & UInt32(IN_IGNORED) != 0,
+            isEnd: event.mask & UInt32(IN_IGNORED) != 0, isMove: event.mask & UInt32(IN_MOVE_SELF) != 0,
             name: event.len == 0
               ? nil : String(cString: buffer.baseAddress!.advanced(by: name).assumingMemoryBound(to: CChar.self))))
       }
