@@ -32,7 +32,7 @@ package final class ControllerPool: Sendable {
   ///   - workers: what steps the followers and the feed.
   /// - Throws: the error that keeps the database from being opened.
   package init(
-    _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int,
+    _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int = 1,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
     journal: FeedJournal? = nil, sharing sharedReaders: Readers? = nil, workers: Workers = .shared, logger: Logger
   ) throws {

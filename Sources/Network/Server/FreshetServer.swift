@@ -19,6 +19,8 @@ package final class FreshetServer: Sendable {
   /// Serves metrics, health and readiness, where they have an address of their own.
   private let metricsGateway: Gateway?
   private let databases: Databases
+  /// Of all databases.
+  private let readers: Readers
   private let door: FrontDoor
   private let routes: Routes
   /// Nil: there is none.
@@ -46,13 +48,16 @@ package final class FreshetServer: Sendable {
       }
     } catch { throw ServerError(error.message) }
     let rejections = Rejections()
+    readers = Readers(count: max(1, configuration.limits.readers))
     databases = try Databases(
-      configuration, .init(gateway: gateway, rejections: rejections, auditLog: auditLog, logger: logger))
+      configuration,
+      .init(gateway: gateway, rejections: rejections, auditLog: auditLog, readers: readers, logger: logger))
     let reports = ServerReports(gateway, databases, door, rejections, accessLog)
     routes = Routes(reports, ClientFiles(in: configuration.pages.clientDirectory))
     do throws(GatewayError) { try start(reports) } catch {
       metricsGateway?.stop()
       databases.abandon()
+      readers.stop()
       throw ServerError(error.message)
     }
     accessLog?.start()
@@ -150,6 +155,7 @@ package final class FreshetServer: Sendable {
     routes.snapshotRequests.stop()
     gateway.stop(code: 1001, reason: "the server is stopping", grace: configuration.ending.grace)
     databases.stop()
+    readers.stop()
     metricsGateway?.stop()
     accessLog?.stop(grace: configuration.ending.grace)
     auditLog?.stop(grace: configuration.ending.grace)

@@ -35,6 +35,7 @@ final class ServedDatabase: Sendable {
     let rejections: Rejections
     /// Nil: there is none.
     let auditLog: AuditLog?
+    let readers: Readers
     let logger: Logger
   }
 
@@ -69,9 +70,9 @@ final class ServedDatabase: Sendable {
         surroundings.gateway, transactions, Greeting(configuration.limits, epochs), surroundings.rejections,
         waiter: waiter)
       pool = try ControllerPool(
-        FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers,
-        readers: configuration.limits.readers, output: output, epochs: epochs, users: users,
-        journal: configuration.journal(logger), logger: logger)
+        FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers, output: output,
+        epochs: epochs, users: users, journal: configuration.journal(logger), sharing: surroundings.readers,
+        logger: logger)
       replication = try ServerReplication(
         configuration.replicationSettings, replica, pool, transactions, published,
         mustEnd: configuration.ending.mustEnd, logger: logger)

@@ -7,20 +7,23 @@ import Requests
 import Store
 import Synchronization
 
-/// The third domain: one connection that writes for clients, one transaction after the other.
+/// The third domain: one connection that writes for clients, one transaction after the other, in steps that workers take.
 ///
 /// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
 /// numbers.
-// @unchecked: `holder` and `lastUse` are the worker's, after init.
-final class TransactionQueue: ClientTransactions, @unchecked Sendable {
+// @unchecked: `holder`, `commands`, `lastUse` and `isEnding` are of the thread that steps it, after init.
+final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   private enum Command: Sendable {
     case run(Transaction, AuditLog.Write, ControllerPool, TransactionMemory.Reply)
     case refuse(AuditLog.Write, FreshetError, TransactionMemory.Reply)
     /// Everything before is done.
     case signal(DispatchSemaphore)
+    case stop
   }
 
-  private let worker = Worker()
+  /// Of the writers of all files. One waits for its file's lock as long as a transaction may take, so they are not those of followers.
+  private static let workers = Workers(threads: 16)
+  private let item = WorkItem(TransactionQueue.workers)
   private let mailbox: Mailbox<Command>
   private let settings: WriterSettings
   /// Nil: there is none.
@@ -36,6 +39,10 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   private let committed = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
+  /// Taken from the mailbox; from `next` on they are not performed yet.
+  private var commands: [Command] = []
+  private var next = 0
+  private var isEnding = false
   /// When it last ran a transaction.
   private var lastUse = MonotonicClock.system.now
   /// How long after a transaction the connection is kept, which locks keep other programs from having the file for themselves.
@@ -57,33 +64,36 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   ) throws(FreshetError) {
     self.settings = settings
     self.audit = audit
-    mailbox = Mailbox(worker.wake)
+    mailbox = Mailbox(item)
     repeatable = RepeatableTransactions(
       limit: settings.memory, clock: settings.clock, kept: kept?.keeper.promises ?? [],
       journal: kept?.journal, epoch: { epochs.current.name }, promise: { kept?.keeper.promise() })
-    holder = FileHolder(path: settings.database, users: users, thread: worker.wake) { () throws(FreshetError) in
+    holder = FileHolder(path: settings.database, users: users, thread: item) { () throws(FreshetError) in
       try Writer(path: settings.database, timeout: settings.timeout)
     }
     if holder.finding != .missing { _ = try currentWriter() }
-    worker.start { [unowned self] in work() }
+    item.start(self)
   }
 
-  deinit { worker.stop() }
+  // MARK: - Steps
 
-  // MARK: - The thread
-
-  private func work() {
-    while true {
-      let isStopping = worker.mustStop
-      for command in mailbox.takeAll() { perform(command) }
-      if holder.mustLetGo, let writer = holder.connection { giveUp(writer) }
-      if isStopping { return holder.close() }
-      worker.rest(milliseconds: rest())
+  /// One command: other files' writers have their turn between two.
+  func step() -> Rest {
+    item.assertIsCurrent()
+    if next == commands.count { (commands, next) = (mailbox.takeAll(), 0) }
+    if next < commands.count {
+      next += 1
+      perform(commands[next - 1])
     }
+    if holder.mustLetGo, let writer = holder.connection { giveUp(writer) }
+    if isEnding {
+      holder.close()
+      return .ended
+    }
+    return .pause(next < commands.count || !mailbox.isEmpty ? .zero : rest())
   }
 
   private func perform(_ command: Command) {
-    worker.assertIsCurrent()
     switch command {
     case .run(let transaction, let write, let pool, let reply):
       waiting.subtract(1, ordering: .relaxed)
@@ -93,18 +103,19 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       reply(.failure(error))
       open.leave()
     case .signal(let done): done.signal()
+    case .stop: isEnding = true
     }
   }
 
   /// Closes the connection once it has not been used for a while.
   ///
-  /// - Returns: until when that has to wait, in milliseconds.
-  private func rest() -> Int32 {
-    if holder.connection == nil { return WakeSignal.patience }
+  /// - Returns: for how long that has to wait.
+  private func rest() -> Nanoseconds {
+    guard holder.connection != nil else { return .max }
     let left = lastUse + Self.restTime - MonotonicClock.system.now
-    if left > .zero { return min(WakeSignal.patience, Int32(left.count / 1_000_000) + 1) }
+    if left > .zero { return left }
     holder.close()
-    return WakeSignal.patience
+    return .max
   }
 
   /// A connection to the files that have the names now, in which a transaction has begun.
@@ -152,7 +163,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// - Parameter write: who asks, and what it is called.
   /// - Parameter key: who asks, and what they call this one; nil: it is run whatever was before.
   /// - Parameter pool: whose followers number the state that it leads to.
-  /// - Parameter reply: called once: on the worker's or a follower's thread, or at once.
+  /// - Parameter reply: called once: on the thread that steps it or a follower's, or at once.
   func transact(
     _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
     seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply
@@ -206,7 +217,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   /// What a client asked is refused before it begins.
   ///
   /// - Parameter key: as of `transact`.
-  /// - Parameter reply: called once that is in the audit log, or cannot be: on the worker's thread; at once where there is no such log. It
+  /// - Parameter reply: called once that is in the audit log, or cannot be: on the thread that steps it; at once where there is no such log. It
   ///   gets the error, or what came of the same transaction before.
   func refuse(
     _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
@@ -238,7 +249,7 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
   }
 
   /// Begins nothing else, and waits until everything asked for so far is done and answered. What takes longer than
-  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. Ends the thread.
+  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. To be called once, at the end.
   func drain(grace: Duration) {
     isClosed.withLock { $0 = true }
     let done = DispatchSemaphore(value: 0)
@@ -250,7 +261,8 @@ final class TransactionQueue: ClientTransactions, @unchecked Sendable {
       wait = .milliseconds(50)
     }
     _ = open.wait(timeout: .now() + max(grace, settings.grace))
-    worker.stop()
+    mailbox.post(.stop)
+    item.join()
   }
 }
 
