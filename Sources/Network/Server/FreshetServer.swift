@@ -88,6 +88,11 @@ package final class FreshetServer: Sendable {
     let report = AccessReport(configuration, isWritable: databases.only?.database.isWritable)
     logger.info("access: \(report.sentence)")
     for warning in report.warnings { logger.warning("\(warning)") }
+    for rule in configuration.databases.rules where configuration.places != nil {
+      var ruled = configuration
+      ruled.access = rule.access
+      logger.info("access to the databases \(rule.pattern): \(AccessReport(ruled).sentence)")
+    }
   }
 
   /// Of a server that has one database.

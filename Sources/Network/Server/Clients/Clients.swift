@@ -73,9 +73,7 @@ final class Clients: GatewayDelegate {
     return receive(message, from: session)
   }
 
-  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) {
-    for database in databases.open { database.pool.sessionsDrained(for: database.output.followers(among: waiters)) }
-  }
+  func gateway(_ gateway: Gateway, drainedFor waiters: UInt64) { databases.drained(waiters) }
 
   /// A follower has ended a subscription.
   func gateway(_ gateway: Gateway, notified number: UInt64, of channel: ChannelID) {

@@ -1,3 +1,4 @@
+import Controllers
 import Dispatch
 import Ground
 import LiveQuery
@@ -30,6 +31,8 @@ final class Databases: Sendable {
     var removing: Set<DatabaseName> = []
     /// The number by which the followers of the database opened next wait for sessions.
     var waiter = 0
+    /// Those that are open, by that number.
+    var byWaiter = [[DatabaseName: ServedDatabase]](repeating: [:], count: 64)
     var isStopping = false
     var counts = Counts()
   }
@@ -125,6 +128,25 @@ final class Databases: Sendable {
 
   var counts: Counts { state.withLock { $0.counts } }
 
+  /// Sessions have drained for which followers waited.
+  ///
+  /// - Parameter waiters: by the bits of `Gateway.isDrained`.
+  func drained(_ waiters: UInt64) {
+    if let only { return only.database.sessionsDrained(waiters) }
+    let waiting = state.withLock { state in
+      state.byWaiter.indices.filter { waiters & bits(from: $0) != 0 }.flatMap { Array(state.byWaiter[$0].values) }
+    }
+    for database in waiting { database.sessionsDrained(waiters) }
+  }
+
+  /// Those of the followers and the feed of a database that has this first one.
+  private func bits(from waiter: Int) -> UInt64 {
+    let own: UInt64 = waiterCount < 64 ? 1 << UInt64(waiterCount) - 1 : .max
+    return own << UInt64(waiter) | own >> UInt64(64 - waiter)
+  }
+
+  private var waiterCount: Int { min(configuration.limits.followers, ControllerPool.mostFollowers) + 1 }
+
   // MARK: - Using
 
   private enum Step {
@@ -173,7 +195,7 @@ final class Databases: Sendable {
           state.close(closing!)
         }
         state.entries[name] = .opening([reply])
-        return .open(waiter: state.takeWaiter(configuration.limits.followers + 1), closing: closing)
+        return .open(waiter: state.takeWaiter(waiterCount), closing: closing)
       }
     }
     switch step {
@@ -209,6 +231,7 @@ final class Databases: Sendable {
       case .success(let database):
         state.counts.opened += 1
         state.entries[name] = .open(Open(database: database, uses: replies.count, idleSince: .distantPast))
+        state.byWaiter[waiter][name] = database
       case .failure:
         state.counts.failed += 1
         state.entries[name] = nil
@@ -218,7 +241,8 @@ final class Databases: Sendable {
     switch result {
     case .failure(let error): for reply in replies { reply(.failure(error)) }
     case .success(let database):
-      if !isStopping { database.start() }
+      // Whoever stops the server has not seen it.
+      if isStopping { database.drain() } else { database.start() }
       for reply in replies { reply(.success(use(of: database, name))) }
     }
   }
@@ -385,6 +409,7 @@ extension Databases.State {
   fileprivate mutating func close(_ name: DatabaseName) {
     guard case .open(let open) = entries[name] else { return }
     closed[name] = open.database
+    byWaiter[open.database.output.waiter][name] = nil
     entries[name] = .closing([])
   }
 

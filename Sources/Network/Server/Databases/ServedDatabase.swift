@@ -119,6 +119,11 @@ final class ServedDatabase: Sendable {
     }
   }
 
+  /// Sessions have drained.
+  ///
+  /// - Parameter waiters: by the bits of `Gateway.isDrained`.
+  func sessionsDrained(_ waiters: UInt64) { pool.sessionsDrained(for: output.followers(among: waiters)) }
+
   /// What its file is called where no folder is.
   var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 

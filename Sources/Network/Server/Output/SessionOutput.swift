@@ -13,7 +13,7 @@ final class SessionOutput: SubscriptionOutput {
   private let greeting: Greeting
   private let rejections: Rejections
   /// The number by which the first follower waits for sessions.
-  private let waiter: Int
+  let waiter: Int
   /// The sessions that have this database.
   private let sessions = Mutex<Set<UInt64>>([])
   /// Its streams.

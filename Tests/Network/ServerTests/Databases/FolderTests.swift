@@ -172,6 +172,34 @@ import Wire
     #expect(a.epoch != b.epoch || before == epoch)
   }
 
+  @Test func `A list goes on when its slow reader has drained, however many databases are open`() throws {
+    let count = 40
+    let wide = """
+      CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+      INSERT INTO item SELECT i, hex(zeroblob(400)) FROM n;
+      """
+    let live = try LiveFolder(
+      Dictionary(uniqueKeysWithValues: (0..<count).map { ("d\($0).sqlite", $0 % 13 == 12 ? wide : Self.sql("d")) }))
+    let all = try (0..<count).map { try live.connect("d\($0)") }
+    defer { withExtendedLifetime(all) {} }
+    for number in stride(from: 12, to: count, by: 13) {
+      let slow = try LiveClient(
+        port: live.server.port, receiveBuffer: 4_096, path: LiveFolder.target("d\(number)", "/v1/live"))
+      try slow.send("{\"type\":\"subscribe\",\"id\":\"l\",\"query\":\(Self.query)}")
+      usleep(200_000)
+      // While what was sent before is on its way, nothing is sent for these.
+      for round in 0..<5 {
+        try live.write("d\(number).sqlite", "UPDATE item SET name = 'round \(round)' WHERE id < 10")
+      }
+      #expect(
+        try eventually {
+          try slow.receive()
+          return slow.models["l"]?.isComplete == true && names(slow).first == "round 4"
+        }, "database \(number)")
+    }
+  }
+
   @Test func `Clients of all databases come and go at once`() async throws {
     let live = try serve("a", "b", "c", "d") {
       $0.limits.databaseIdle = .milliseconds(1)
