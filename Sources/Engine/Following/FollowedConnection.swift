@@ -33,9 +33,6 @@ package final class FollowedConnection {
       settings, clock: clock, thread: thread, readsPosition: readsPosition, restoring: restored)
     watcher = file.watcher
     detection = CommitDetection(path: file.path, wake: thread, clock: clock, watcher: file.watcher)
-    if let failure = file.watcher.takeFailure() {
-      logger.warning("writes to the file are not reported, so it is polled: \(failure)", metadata: ["path": "\(path)"])
-    }
   }
 
   /// Nil: there is no file, or it could not be opened, or it was closed.
@@ -164,6 +161,9 @@ package final class FollowedConnection {
   package func pause(
     limit: Nanoseconds, mustTick: Bool = false, rest: Nanoseconds = .zero, isUnused: Bool = false
   ) -> Nanoseconds {
+    if !watcher.isReporting, let failure = watcher.takeFailure() {
+      logger.warning("writes to the file are not reported, so it is polled: \(failure)", metadata: ["path": "\(path)"])
+    }
     var limit = limit
     if mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
     // Others have a second to close theirs.

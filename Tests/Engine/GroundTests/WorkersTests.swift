@@ -123,19 +123,28 @@ import Testing
   }
 
   @Test func `Something busy does not starve a hundred others`() {
-    let (workers, busySteps, isOver) = (Workers(threads: 1), Count(), Flag())
+    let (workers, busySteps, isOver, mayBegin) = (Workers(threads: 1), Count(), Flag(), DispatchSemaphore(value: 0))
+    // Nothing is stepped before all are ready.
+    let gate = start(workers) {
+      mayBegin.wait()
+      return .ended
+    }
     let busy = start(workers) {
       busySteps.add()
       return isOver.isSet ? .ended : .pause(.zero)
     }
-    let turns = (0..<100).map { _ in Count() }
-    let items = turns.map { turn in
-      start(workers) { turn.add() == 50 ? .ended : .pause(.zero) }
+    let most = Count()
+    let items = (0..<100).map { _ in
+      let turns = Count()
+      return start(workers) {
+        // The busy one comes once between two turns.
+        if busySteps.now - turns.add() > 1 { most.add() }
+        return turns.now == 50 ? .ended : .pause(.zero)
+      }
     }
-    let before = busySteps.now
-    for item in items { item.join() }
-    // One step of the busy one for each of theirs.
-    #expect(busySteps.now - before <= 110)
+    mayBegin.signal()
+    for item in [gate] + items { item.join() }
+    #expect(most.now == 0)
     isOver.set()
     busy.join()
     workers.stop()
@@ -174,6 +183,30 @@ import Testing
     other.join()
     mayLeave.signal()
     long.join()
+    workers.stop()
+  }
+
+  @Test func `Slow steps take no threads from others`() throws {
+    let workers = Workers(threads: 1, source: try PipeSource())
+    let (mayLeave, inside) = (DispatchSemaphore(value: 0), Count())
+    let slow = (0..<3).map { _ in
+      let steps = Count()
+      return start(workers) {
+        if steps.add() == 1 {
+          usleep(60_000)
+          return .pause(.milliseconds(1))
+        }
+        inside.add()
+        mayLeave.wait()
+        return .ended
+      }
+    }
+    while inside.now < 3 { sched_yield() }
+    // Each has a thread of its own.
+    start(workers) { .ended }.join()
+    #expect(workers.threadCount == 4)
+    for _ in slow { mayLeave.signal() }
+    for item in slow { item.join() }
     workers.stop()
   }
 

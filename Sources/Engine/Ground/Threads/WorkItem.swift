@@ -23,7 +23,7 @@ package final class WorkItem: Wakeable, @unchecked Sendable {
   /// It is ready because its deadline has passed, and nothing has woken it.
   @exclusivity(unchecked) var isTimed = false
   /// The longest of its last steps, which is forgotten by an eighth each step.
-  @exclusivity(unchecked) var longestStep = Nanoseconds.milliseconds(1_000)
+  @exclusivity(unchecked) var longestStep = Nanoseconds.milliseconds(1)
   /// A signal has been given since the last step began.
   private let isSignalled = Atomic<Bool>(false)
   /// The thread that steps it now; 0: none.

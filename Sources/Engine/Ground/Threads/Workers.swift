@@ -10,7 +10,7 @@ package protocol EventSource: AnyObject, Sendable {
   var isShared: Bool { get }
 }
 
-/// A fixed number of threads that step any number of things: no thread belongs to one of them.
+/// A few threads that step any number of things: no thread belongs to one of them.
 ///
 /// **Leader and followers.** One idle thread, the leader, waits for events, for the wake signal and for the earliest
 /// deadline. What it is woken for it does itself, so that nobody else has to be woken first. It has another idle thread come
@@ -19,6 +19,9 @@ package protocol EventSource: AnyObject, Sendable {
 ///
 /// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is stepped
 /// twice while something else is ready. Threads that are never idle look for events and deadlines every millisecond.
+///
+/// **Slow steps.** A step may wait for a lock of another program, for seconds. An item whose last steps took long does not
+/// count: there may be one more thread for each that is being stepped. So files that are locked do not hold up the others.
 ///
 /// Threads are started when they are needed first, and stay.
 // @unchecked: all that changes is guarded by `lock`.
@@ -45,6 +48,8 @@ package final class Workers: @unchecked Sendable {
   private var deadlines = WorkDeadlines()
   private var threads: [JoinedThread] = []
   private var idle = 0
+  /// Threads that take a step of a slow item.
+  private var slow = 0
   private var leader = Leader.none
   /// When the leader looks again by itself.
   private var leaderReturns = Instant.distantFuture
@@ -55,11 +60,15 @@ package final class Workers: @unchecked Sendable {
   private static let pollInterval = Nanoseconds.milliseconds(1)
   /// An item with longer steps has another thread lead meanwhile.
   private static let longStep = Nanoseconds.microseconds(250)
+  /// An item with longer steps is slow.
+  private static let slowStep = Nanoseconds.milliseconds(50)
+  /// The most threads for slow items, besides the others.
+  private static let mostSlow = 60
   /// The longest wait of the leader, in case a wake is lost.
   private static let patience = Nanoseconds.milliseconds(1_000)
 
   /// - Parameters:
-  ///   - threads: the most threads.
+  ///   - threads: the most threads, besides those for slow items.
   ///   - source: whose events are waited for, besides deadlines and wakes.
   package init(threads: Int, source: (any EventSource)? = nil) {
     most = max(1, threads)
@@ -144,7 +153,7 @@ package final class Workers: @unchecked Sendable {
     case .polling: return .leader
     case .none:
       if idle > 0 { return .idle }
-      if threads.count < most { startThread() }
+      if threads.count < most + min(slow, Self.mostSlow) { startThread() }
       return .nobody
     }
   }
@@ -184,6 +193,7 @@ package final class Workers: @unchecked Sendable {
       if item.isTimed, postpones(item) { continue }
       if isLeader { leader = .none }
       isLeader = false
+      if item.longestStep > Self.slowStep { slow += 1 }
       let needsOthers = !ready.isEmpty || (item.longestStep > Self.longStep && source?.isShared == true)
       step(item, needsOthers ? summons : .nobody)
     }
@@ -250,6 +260,7 @@ package final class Workers: @unchecked Sendable {
     if rest == .ended { item.stepped = nil }
     item.leave()
     lock.lock()
+    if item.longestStep > Self.slowStep { slow -= 1 }
     item.longestStep = max(end - start, item.longestStep - item.longestStep / 8)
     switch rest {
     case .ended:
