@@ -29,7 +29,7 @@ TARGETS ?=
 MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies sealed model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies tenants model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -138,9 +138,11 @@ replicas: $(BUILT) ## kill, stop and cut off everything that replicates a file f
 	@scripts/packages.sh replicas
 	@scripts/python.sh scripts/replicas.py --freshet $(BINARY) --seconds $(SECONDS)
 
-sealed: $(BUILT) ## have the programs of docs/operations.md make tokens for a query, and follow what they are for
-	@scripts/packages.sh sealed
+tenants: $(BUILT) ## serve a folder of FILES=200 databases that others write, replace and delete for SECONDS=600, and try what docs show of tenants and tokens
+	@scripts/packages.sh tenants
 	@scripts/sealed-queries.py --freshet $(BINARY)
+	@scripts/tenant-frameworks.py --freshet $(BINARY)
+	@scripts/python.sh scripts/tenants.py --freshet $(BINARY) $(if $(FILES),--files $(FILES)) --seconds $(SECONDS)
 
 proxies: $(BUILT) ## serve a list behind Caddy, nginx and HAProxy as docs/operations.md has them, and try to smuggle requests through
 	@scripts/packages.sh proxies

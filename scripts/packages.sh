@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|sealed|model|fuzz|test
+# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|tenants|model|fuzz|test
 #
 # Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
 # relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
@@ -113,11 +113,16 @@ look_for_replicas() {
   need python3-venv have_venv_with websockets
 }
 
-look_for_sealed() {
-  need python3 have_python
+look_for_tenants() {
   need nodejs have_node
+  need python3 have_python
+  need python3-venv have_venv_with websockets
   need ruby command -v ruby
+  need ruby-activerecord ruby -e 'require "active_record"'
+  need ruby-sqlite3 ruby -e 'require "sqlite3"'
   need php-cli command -v php
+  need php-sqlite3 php -r 'new PDO("sqlite::memory:");'
+  need php-illuminate-database php -r 'require "Illuminate/Database/autoload.php";'
 }
 
 look_for_model() {
@@ -152,7 +157,7 @@ look_for_test() {
   look_for_instructions
   look_for_replicas
   look_for_proxies
-  look_for_sealed
+  look_for_tenants
   look_for_model
   # Holds up a server that is to be ended by force.
   need strace command -v strace
@@ -198,7 +203,7 @@ install_django() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|sealed|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|tenants|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
@@ -208,5 +213,5 @@ if ((${#missing[@]} > 0)); then
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
 case $purpose in browser | test) install_python playwright ;; esac
-case $purpose in browser | clients | replicas | test) install_python websockets ;; esac
-case $purpose in browser | test) install_django ;; esac
+case $purpose in browser | clients | replicas | tenants | test) install_python websockets ;; esac
+case $purpose in browser | tenants | test) install_django ;; esac

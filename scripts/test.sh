@@ -28,7 +28,7 @@ if part 'build (debug, strict)' make build-tests; then
   part 'browser tests' make browser || true
   part 'SELECTs of sqllogictest as lists' scripts/corpus-lists.py 80 3 || true
   part 'proxies' make proxies || true
-  part 'sealed queries' make sealed || true
+  part 'tenants' make tenants SECONDS=20 || true
   part 'replicas under faults' make replicas SECONDS=30 || true
 else
   skip 'whatever needs the build' 'it failed'
