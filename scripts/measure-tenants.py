@@ -91,6 +91,80 @@ async def commits(server, socket, file, rounds):
     return statistics.median(times) * 1e3, (server.processor - before) / rounds * 1e3
 
 
+class Noise:
+    """A neighbour: a program or clients of another database, as long as it lasts."""
+
+    def __init__(self, kind, server, folder):
+        self.processes = []
+        url, file = server.url, folder / "loud.sqlite"
+        if kind == "a neighbour written to at full speed":
+            code = f"""import sqlite3, itertools
+database = sqlite3.connect({str(file)!r}, isolation_level=None, timeout=10)
+for number in itertools.count(): database.execute("UPDATE item SET n = ? WHERE id = ?", (number % 1000, number % 1000))"""
+            self.programs(code, 1)
+        elif kind == "a neighbour with endless queries":
+            endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) AS n FROM c"
+            code = f"""import urllib.request, urllib.parse
+while True:
+    try: urllib.request.urlopen({url!r} + "/db/loud/v1/snapshot?key=n&sql=" + urllib.parse.quote({endless!r}), timeout=40).read()
+    except Exception: pass"""
+            self.programs(code, 6)
+        elif kind == "a neighbour with a damaged file":
+            code = f"""import urllib.request, time
+while True:
+    try: urllib.request.urlopen({url!r} + "/db/damaged/v1/snapshot?from=item", timeout=40).read()
+    except Exception: time.sleep(0.005)"""
+            self.programs(code, 2)
+
+    def programs(self, code, count):
+        self.processes = [subprocess.Popen(["nice", "python3", "-c", code]) for _ in range(count)]
+
+    def stop(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+async def isolation(program, folder, rounds):
+    """The 99th percentile from commit to patch beside each noise, in milliseconds, and how often that of silence."""
+    for name in ["quiet", "loud", "damaged"]:
+        make(folder / f"{name}.sqlite")
+    with open(folder / "damaged.sqlite", "r+b") as file:
+        file.seek(4096)
+        file.write(os.urandom(64 << 10))
+    figures = {}
+    with Server(program, folder) as server:
+        socket = await follow(server, "/db/quiet/v1/live")
+        loud = await follow(server, "/db/loud/v1/live")
+        drain = asyncio.create_task(listen(loud))
+        silence = None
+        for kind in ["silence", "a neighbour written to at full speed", "a neighbour with endless queries", "a neighbour with a damaged file"]:
+            noise = Noise(kind, server, folder)
+            await asyncio.sleep(1)
+            times = []
+            database = sqlite3.connect(folder / "quiet.sqlite", isolation_level=None)
+            for number in range(rounds):
+                await asyncio.sleep(0.02)
+                start = time.perf_counter()
+                database.execute("UPDATE item SET name = ? WHERE id = 3", (f"{kind} {number}",))
+                await socket.recv()
+                times.append((time.perf_counter() - start) * 1e3)
+            database.close()
+            noise.stop()
+            times.sort()
+            p99 = times[int(len(times) * 0.99)]
+            silence = silence or p99
+            figures[f"p99 beside {kind}"] = f"{p99:.2f} ms, {p99 / silence:.1f} times (p50 {times[len(times) // 2]:.2f} ms)"
+        drain.cancel()
+        await socket.close()
+    return figures
+
+
+async def listen(socket):
+    async for _ in socket:
+        pass
+
+
 def first_list(program, folder, rounds):
     """Median milliseconds of a first list: of a closed file in a folder, and of a server that has only that file."""
     many, one = [], []
@@ -154,7 +228,8 @@ async def measure(options, folder):
             await socket.close()
     many, one = first_list(program, data, 20)
     figures["first list of a closed file / of a server that has only that file"] = f"{many:.1f} / {one:.1f} ms: {many / one:.2f}"
-    return figures
+    (folder / "isolation").mkdir()
+    return figures | await isolation(program, folder / "isolation", options.rounds)
 
 
 def main():
