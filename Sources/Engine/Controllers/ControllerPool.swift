@@ -54,10 +54,16 @@ package final class ControllerPool: Sendable {
     let count = min(max(1, count), Self.mostFollowers)
     var configuration = configuration
     configuration.historyBytes /= count
-    for number in 0..<count {
-      followers.append(
-        try FollowerThread(
-          configuration, number: number, output: output, readers: readers, workers: workers, logger: logger))
+    do {
+      for number in 0..<count {
+        followers.append(
+          try FollowerThread(
+            configuration, number: number, output: output, readers: readers, workers: workers, logger: logger))
+      }
+    } catch {
+      readers.stop()
+      for follower in followers { follower.stop() }
+      throw error
     }
     self.followers = followers
     var feed = FeedConfiguration()

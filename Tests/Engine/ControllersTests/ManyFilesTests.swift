@@ -39,6 +39,20 @@
       func wait(_ count: Int) { while recorder.deliveries(key).count < count { usleep(1_000) } }
     }
 
+    @Test func `A file that cannot be opened leaves nothing with the readers that others share`() throws {
+      let folder = try TemporaryFolder()
+      let path = folder.path("broken.sqlite")
+      try Data(repeating: 7, count: 4_096).write(to: URL(fileURLWithPath: path))
+      let readers = Readers(count: 1)
+      #expect(throws: (any Error).self) {
+        try ControllerPool(
+          FollowerConfiguration(path: path), followers: 2, readers: 1, output: Recorder(), sharing: readers,
+          logger: Logger(label: "test"))
+      }
+      #expect(readers.queue.fileCount == 0)
+      readers.stop()
+    }
+
     private static func descriptors(in folder: String) throws -> Int {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)"))?.hasPrefix(folder) == true

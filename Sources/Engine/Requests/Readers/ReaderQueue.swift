@@ -61,6 +61,9 @@ final class ReaderQueue: Sendable {
     }
   }
 
+  /// Files whose jobs are taken.
+  var fileCount: Int { state.withLock { $0.files.count } }
+
   enum Addition {
     case waits
     /// This waiting reader must be woken.
