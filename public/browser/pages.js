@@ -33,7 +33,7 @@ export function pageFor({ status, detail, code, hasRoles }, claims) {
     };
     case "unauthenticated": return unauthenticated(detail, claims);
     case "published": return publishedOnly(detail, claims);
-    default: return unavailable(detail, code);
+    default: return code === "no_such_database" ? withoutDatabase(claims) : unavailable(detail, code);
   }
 }
 
@@ -75,6 +75,16 @@ function publishedOnly(detail, claims) {
 function unknownRole(role, { role: named }) {
   const title = typeof named === "string" ? `This server has no role ${named}` : "The token names no role of this server";
   return { title, sentences: [`The token is accepted, and with it you have the role ${role}, to which nothing is published. Its operator gives out tokens with roles of the configuration:`], hasToken: true };
+}
+
+/**
+ * The server has several databases, and the client may use none of them here.
+ *
+ * @param {Record<string, any> | null} claims @returns {Page}
+ */
+function withoutDatabase(claims) {
+  return { title: "There is no database here that you may use", sentences: [
+    "The server has several, or none yet. Its operator decides which of them a token is for.", claims === null ? "A token may show one:" : "Another token may show one:"], hasToken: true };
 }
 
 /**

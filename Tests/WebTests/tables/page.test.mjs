@@ -50,3 +50,9 @@ test("each refusal names its own reason, and no switch that would not help", () 
   const open = refused("published", "this server answers published queries only: see /v1/queries", null);
   assert.ok(!open.hasToken && open.commands.join().includes("--allow-queries"), "without roles a switch helps, and no token does");
 });
+
+test("where no database may be used, a token may show one", () => {
+  const page = (claims) => pageFor({ status: "unavailable", detail: "there is no such database", code: "no_such_database" }, claims);
+  assert.ok(page(null).hasToken && page(null).sentences.join(" ").includes("A token may show one"));
+  assert.ok(page({ org: "acme" }).sentences.join(" ").includes("Another token may show one"));
+});
