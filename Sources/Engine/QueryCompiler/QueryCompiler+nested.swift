@@ -9,7 +9,7 @@ extension QueryCompiler {
   /// The statements that lead from changes of tables in subqueries to units, and the tables, by lower-case name, whose changes these miss.
   fileprivate func nestedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     let units = unitExpressions.map(\.sql).joined(separator: ", ")
-    var failed = unmapped
+    var failed = unmapped.union(tablesOfUnits)
     var mappings: [NestedMapping] = []
     if units.isEmpty { return ([], nested) }
     for subquery in subqueries {
@@ -24,6 +24,15 @@ extension QueryCompiler {
       }
     }
     return (mappings, failed)
+  }
+
+  /// Tables, by lower-case name, that the units' own expressions read: which units rows had before one of these changed, their present rows do
+  /// not tell.
+  private var tablesOfUnits: Set<String> {
+    unitExpressions.reduce(into: []) { names, unit in
+      guard let fragment = try? SQLFragment(unit.sql, place: "") else { return }
+      for index in fragment.tablePlaces { names.insert(fragment.unquoted(fragment.tokens[index]).lowercased()) }
+    }
   }
 
   /// Whether changed rows of a table, by lower-case name, tell some of its columns.
