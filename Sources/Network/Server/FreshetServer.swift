@@ -1,12 +1,9 @@
-import Broker
 import Controllers
 package import Following
 import Gateway
 package import LiveQuery
 package import Logging
-import Replication
 import Requests
-import Store
 
 /// A running server: gateway in front, controllers behind, a writer aside. Its life, from the opening of the file to the end of the last
 /// thread.

@@ -59,6 +59,15 @@ import Wire
     #expect(subscribe.window == Window(offset: 0, limit: 50))
   }
 
+  @Test func `A subscription without a query means the one that the token says`() throws {
+    let (_, message) = try parse("{\"type\":\"subscribe\",\"id\":\"a\"}")
+    guard case .subscribe(let subscribe) = message, case .published(let name, _) = subscribe.query else {
+      Issue.record("\(message)")
+      return
+    }
+    #expect(name.isEmpty)
+  }
+
   /// A query with a member that there is not, and what was probably meant.
   @Test(arguments: [
     (#"{"from":"t","orderby":["a"]}"#, "query.orderby is no member of a query: did you mean orderBy?"),
@@ -88,7 +97,7 @@ import Wire
     "{\"type\":\"fetch\",\"id\":7,\"limit\":1}", "{\"type\":\"fetch\",\"id\":\"a\"}",
     "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":-1}", "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1.5}",
     "{\"type\":\"fetch\",\"id\":\"a\",\"limit\":1e300}", "{\"type\":\"window\",\"id\":\"a\",\"limit\":\"5\"}",
-    "{\"type\":\"subscribe\",\"id\":\"a\"}", "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":[]}",
+    "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":[]}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{}}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":5}}",
     "{\"type\":\"subscribe\",\"id\":\"a\",\"query\":{\"from\":\"t\",\"orderBy\":[5]}}",

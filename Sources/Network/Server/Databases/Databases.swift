@@ -13,52 +13,15 @@ final class Databases: Sendable {
   /// The database of a server that has one: it is open from the start to the end.
   let only: DatabaseUse?
   let access: DatabaseAccess
-  private let places: DatabasePlaces
-  private let configuration: ServerConfiguration
-  private let surroundings: ServedDatabase.Surroundings
-  private let state = Mutex(State())
+  let places: DatabasePlaces
+  let configuration: ServerConfiguration
+  let surroundings: ServedDatabase.Surroundings
+  let state = Mutex(State())
   /// What opens and closes files. All that concerns one database is done by one of them, in order.
-  private let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
+  let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
   private let work = DispatchGroup()
 
   typealias Reply = @Sendable (Result<DatabaseUse, FreshetError>) -> Void
-
-  fileprivate struct State {
-    var entries: [DatabaseName: Entry] = [:]
-    /// Those of `closing` that are not closed yet.
-    var closed: [DatabaseName: ServedDatabase] = [:]
-    /// They are taken away from their clients.
-    var removing: Set<DatabaseName> = []
-    /// The number by which the followers of the database opened next wait for sessions.
-    var waiter = 0
-    /// Those that are open, by that number.
-    var byWaiter = [[DatabaseName: ServedDatabase]](repeating: [:], count: 64)
-    var isStopping = false
-    var counts = Counts()
-  }
-
-  fileprivate enum Entry {
-    case opening([Reply])
-    case open(Open)
-    /// Those who wait want it opened again.
-    case closing([Reply])
-  }
-
-  fileprivate struct Open {
-    let database: ServedDatabase
-    var uses = 0
-    /// When the last use ended.
-    var idleSince: Instant
-    /// It is going to be looked at whether it is still unused.
-    var isWatched = false
-  }
-
-  /// What was done since the start.
-  struct Counts: Sendable {
-    var opened = 0
-    var failed = 0
-    var closed = 0
-  }
 
   init(_ configuration: ServerConfiguration, _ surroundings: ServedDatabase.Surroundings) throws(ServerError) {
     self.configuration = configuration
@@ -87,7 +50,7 @@ final class Databases: Sendable {
     return lead
   }
 
-  private func isThere(_ name: DatabaseName) -> Bool {
+  func isThere(_ name: DatabaseName) -> Bool {
     places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
   }
 
@@ -111,7 +74,7 @@ final class Databases: Sendable {
   private func listing(_ name: DatabaseName) -> DatabaseListing? {
     guard let path = places.path(of: name) else { return nil }
     let isConnected = state.withLock { state in
-      if state.closed[name] != nil { return true }
+      if state.beingClosed[name] != nil { return true }
       if case .open = state.entries[name] { return true }
       return false
     }
@@ -169,7 +132,7 @@ final class Databases: Sendable {
 
   /// How often it is tried to open one more than may be open, and how long after the last time: answers that are on their way still use theirs.
   private static let tries = 50
-  private static let pause = DispatchTimeInterval.milliseconds(20)
+  static let pause = DispatchTimeInterval.milliseconds(20)
 
   private func use(
     _ name: DatabaseName, tries: Int, later reply: @escaping Reply
@@ -217,7 +180,7 @@ final class Databases: Sendable {
     DatabaseUse(database) { [weak self] in self?.end(name) }
   }
 
-  private func perform(_ name: DatabaseName, _ step: @escaping @Sendable (DatabaseName) -> Void) {
+  func perform(_ name: DatabaseName, _ step: @escaping @Sendable (DatabaseName) -> Void) {
     queues[queue(of: name)].async(group: work) { step(name) }
   }
 
@@ -262,122 +225,6 @@ final class Databases: Sendable {
     }
   }
 
-  // MARK: - Closing
-
-  /// A use has ended.
-  private func end(_ name: DatabaseName) {
-    let mustWatch = state.withLock { state in
-      guard case .open(var open) = state.entries[name] else { return false }
-      open.uses -= 1
-      open.idleSince = configuration.clocks.monotonic.now
-      let mustWatch = open.uses == 0 && !open.isWatched
-      if mustWatch { open.isWatched = true }
-      state.entries[name] = .open(open)
-      return mustWatch
-    }
-    if mustWatch { watch(name, for: configuration.limits.databaseIdle) }
-  }
-
-  private func watch(_ name: DatabaseName, for time: Duration) {
-    queues[0].asyncAfter(deadline: .now() + time) { [weak self] in self?.closeIfUnused(name) }
-  }
-
-  private func closeIfUnused(_ name: DatabaseName) {
-    let now = configuration.clocks.monotonic.now
-    let idleTime = Nanoseconds(configuration.limits.databaseIdle)
-    let (mustClose, left) = state.withLock { state -> (Bool, Nanoseconds?) in
-      guard case .open(var open) = state.entries[name] else { return (false, nil) }
-      if open.uses == 0, now - open.idleSince >= idleTime {
-        state.close(name)
-        return (true, nil)
-      }
-      open.isWatched = open.uses == 0
-      state.entries[name] = .open(open)
-      return (false, open.uses == 0 ? idleTime - (now - open.idleSince) : nil)
-    }
-    if mustClose { perform(name) { self.close($0) } }
-    if let left { watch(name, for: .nanoseconds(Int64(clamping: left.count))) }
-  }
-
-  /// Closes one that `State.close` has taken out of use, and opens it again for those who have come meanwhile.
-  private func close(_ name: DatabaseName) {
-    if let database = state.withLock({ $0.takeClosing(name) }) {
-      database.drain()
-      database.stop()
-      surroundings.logger.info("closed the database \(name)")
-    }
-    let replies = state.withLock { state -> [Reply] in
-      state.counts.closed += 1
-      defer { state.entries[name] = nil }
-      if case .closing(let replies) = state.entries[name] { return replies }
-      return []
-    }
-    for reply in replies { if let result = use(name, later: reply) { reply(result) } }
-  }
-
-  // MARK: - Making and removing
-
-  /// Makes a database. The reply comes on another thread.
-  func make(_ name: DatabaseName, _ reply: @escaping @Sendable (Result<DatabaseListing, FreshetError>) -> Void) {
-    guard let new = configuration.newDatabases else {
-      return reply(.failure(FreshetError(.notAllowed, "this server makes no databases: it has no newDatabases")))
-    }
-    perform(name) { [self] name in
-      do throws(FreshetError) {
-        guard places.path(of: name) == nil else {
-          throw FreshetError(.constraint, "there is a database of this name already")
-        }
-        guard let path = places.newPath(of: name) else {
-          throw FreshetError(.notAllowed, "this server has no folder for a database of this name")
-        }
-        try new.make(at: path)
-        guard let listing = DatabaseListing(closed: name, path) else { throw .noSuchDatabase }
-        surroundings.logger.notice("made the database \(name)")
-        reply(.success(listing))
-      } catch { reply(.failure(error)) }
-    }
-  }
-
-  /// Takes a database away from its clients, and moves its files into the folder `.removed` beside it.
-  ///
-  /// - Parameter reply: called on another thread, with what went wrong.
-  func remove(_ name: DatabaseName, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
-    guard isThere(name), state.withLock({ $0.removing.insert(name).inserted }) else { return reply(.noSuchDatabase) }
-    takeAway(name, tries: 250) { [self] error in
-      state.withLock { _ = $0.removing.remove(name) }
-      reply(error)
-    }
-  }
-
-  /// Ends the sessions and streams of a database until nobody uses it, closes it and moves its files.
-  private func takeAway(_ name: DatabaseName, tries: Int, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
-    perform(name) { [self] name in
-      let open = state.withLock { state -> Open? in
-        guard case .open(let open)? = state.entries[name] else { return nil }
-        if open.uses == 0 { state.close(name) }
-        return open
-      }
-      if let open, open.uses > 0 {
-        open.database.output.end(.noSuchDatabase)
-        guard tries > 0 else { return reply(FreshetError(.overloaded, "the database is in use: try again")) }
-        queues[0].asyncAfter(deadline: .now() + Self.pause) { [self] in takeAway(name, tries: tries - 1, reply) }
-        return
-      }
-      if open != nil { close(name) }
-      reply(move(name))
-    }
-  }
-
-  private func move(_ name: DatabaseName) -> FreshetError? {
-    guard let path = places.path(of: name) else { return .noSuchDatabase }
-    do throws(ServerError) { try RemovedDatabase.move(path) } catch {
-      surroundings.logger.error("the database \(name) cannot be removed: \(error)")
-      return FreshetError(.internal, "the database cannot be removed")
-    }
-    surroundings.logger.notice("removed the database \(name): its files are in .removed, beside where they were")
-    return nil
-  }
-
   // MARK: - The end
 
   /// What clients asked to be written is written and answered, and nothing else is. Blocks.
@@ -396,30 +243,6 @@ final class Databases: Sendable {
 
   /// The server cannot start.
   func abandon() { only?.database.abandon() }
-}
-
-extension Databases.State {
-  /// The one that nobody uses, and nobody has for longest; nil: all are used.
-  fileprivate var leastRecentlyUsed: DatabaseName? {
-    entries.compactMap { name, entry -> (name: DatabaseName, since: Instant)? in
-      if case .open(let open) = entry, open.uses == 0 { (name, open.idleSince) } else { nil }
-    }.min { $0.since < $1.since }?.name
-  }
-
-  fileprivate mutating func close(_ name: DatabaseName) {
-    guard case .open(let open) = entries[name] else { return }
-    closed[name] = open.database
-    byWaiter[open.database.output.waiter][name] = nil
-    entries[name] = .closing([])
-  }
-
-  fileprivate mutating func takeClosing(_ name: DatabaseName) -> ServedDatabase? { closed.removeValue(forKey: name) }
-
-  /// There are 64 numbers: databases that share one are woken for each other's sessions.
-  fileprivate mutating func takeWaiter(_ count: Int) -> Int {
-    defer { waiter = (waiter + count) % 64 }
-    return waiter
-  }
 }
 
 /// A use of a database by a session, a stream or a request, as long as it lives.

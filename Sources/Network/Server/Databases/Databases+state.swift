@@ -1,0 +1,65 @@
+import Ground
+
+extension Databases {
+  /// What there is of each, and what is going on.
+  struct State {
+    var entries: [DatabaseName: Entry] = [:]
+    /// Those of `closing` that are not closed yet.
+    var beingClosed: [DatabaseName: ServedDatabase] = [:]
+    /// They are taken away from their clients.
+    var removing: Set<DatabaseName> = []
+    /// The number by which the followers of the database opened next wait for sessions.
+    var waiter = 0
+    /// Those that are open, by that number.
+    var byWaiter = [[DatabaseName: ServedDatabase]](repeating: [:], count: 64)
+    var isStopping = false
+    var counts = Counts()
+  }
+
+  enum Entry {
+    case opening([Reply])
+    case open(Open)
+    /// Those who wait want it opened again.
+    case closing([Reply])
+  }
+
+  struct Open {
+    let database: ServedDatabase
+    var uses = 0
+    /// When the last use ended.
+    var idleSince: Instant
+    /// It is going to be looked at whether it is still unused.
+    var isWatched = false
+  }
+
+  /// What was done since the start.
+  struct Counts: Sendable {
+    var opened = 0
+    var failed = 0
+    var closed = 0
+  }
+}
+
+extension Databases.State {
+  /// The one that nobody uses, and nobody has for longest; nil: all are used.
+  var leastRecentlyUsed: DatabaseName? {
+    entries.compactMap { name, entry -> (name: DatabaseName, since: Instant)? in
+      if case .open(let open) = entry, open.uses == 0 { (name, open.idleSince) } else { nil }
+    }.min { $0.since < $1.since }?.name
+  }
+
+  mutating func close(_ name: DatabaseName) {
+    guard case .open(let open) = entries[name] else { return }
+    beingClosed[name] = open.database
+    byWaiter[open.database.output.waiter][name] = nil
+    entries[name] = .closing([])
+  }
+
+  mutating func takeClosing(_ name: DatabaseName) -> ServedDatabase? { beingClosed.removeValue(forKey: name) }
+
+  /// There are 64 numbers: databases that share one are woken for each other's sessions.
+  mutating func takeWaiter(_ count: Int) -> Int {
+    defer { waiter = (waiter + count) % 64 }
+    return waiter
+  }
+}
