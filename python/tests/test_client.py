@@ -60,6 +60,11 @@ def test_the_address_of_the_socket(url, address):
     assert live_address(url) == address
 
 
+def test_the_address_of_one_of_several_databases():
+    assert live_address("http://h/app/", "tenants/a b") == "ws://h/app/db/tenants%2Fa%20b/v1/live"
+    assert live_address("wss://h/v1/live", "acme") == "wss://h/db/acme/v1/live"
+
+
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://h/", "app.sqlite"])
 def test_what_is_no_address(url):
     with pytest.raises(ValueError, match="no address"):

@@ -378,10 +378,11 @@ def connect(
 ) -> Client:
     """Connects to a server: `async with connect(url) as client`, or `client = await connect(url)`.
 
-    `url` is that of the server, `http://127.0.0.1:8080`; `database` is the name of one of several. `token` is a JSON Web Token, or a function (also a coroutine function) that
-    returns one: it is called before every attempt to connect, and again before the token expires. The first attempt may be repeated for
-    `timeout` seconds; then FreshetError says why there is no connection (`unreachable`, `refused`, `unauthenticated`). `ssl` is for
-    certificates that the system does not trust, and `headers` go to whatever stands in front of the server.
+    `url` is that of the server, `http://127.0.0.1:8080`; `database` is the name of one of several. `token` is a JSON Web Token, or a
+    function (also a coroutine function) that returns one: it is called before every attempt to connect, and again before the token
+    expires. The first attempt may be repeated for `timeout` seconds; then FreshetError says why there is no connection (`unreachable`,
+    `refused`, `unauthenticated`). `ssl` is for certificates that the system does not trust, and `headers` go to whatever stands in front
+    of the server.
     """
     return Client(Door(live_address(url, database), ssl, headers), token, timeout)
 

@@ -39,7 +39,7 @@ def live_address(url: str, database: Optional[str] = None) -> str:
         raise ValueError(f"{url!r} is no address of a server: http://127.0.0.1:8080, for example")
     path = parts.path if parts.path.endswith("/v1/live") else parts.path.rstrip("/") + "/v1/live"
     if database is not None:
-        path = f"{path[:-len('v1/live')]}db/{quote(database, safe='')}/v1/live"
+        path = f"{path[: -len('v1/live')]}db/{quote(database, safe='')}/v1/live"
     return urlunsplit((scheme, parts.netloc, path, parts.query, ""))
 
 

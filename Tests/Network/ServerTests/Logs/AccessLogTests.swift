@@ -31,6 +31,8 @@ import Wire
       $0.access.queries = PublishedQueries(file.queries)
       $0.access.statements = PublishedStatements(file.statements)
       $0.logs.access = folder.log(log)
+      // With several, two lines may be in another order than their requests.
+      $0.limits.serviceThreads = 1
       try? configure(&$0)
     }
   }
