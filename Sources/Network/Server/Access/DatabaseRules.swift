@@ -23,7 +23,7 @@ package struct DatabaseRules: Sendable {
 
   /// The place in `rules` of the one that counts for a database.
   func place(of name: DatabaseName) -> Int? {
-    rules.firstIndex { NamePattern.matches(name.description, $0.pattern, crossesFolders: true) }
+    rules.firstIndex { name.fits($0.pattern) }
   }
 }
 

@@ -34,7 +34,7 @@ extension Routes {
     }
   }
 
-  /// The name of a database that the client may make and remove. The audit log hears of it.
+  /// The name of a database that the client may make and remove. The access log names it.
   private func managed(_ text: String, _ exchange: HTTPExchange) throws(FreshetError) -> DatabaseName {
     guard let name = DatabaseName(text) else { throw FreshetError(.badQuery, "this is no name of a database") }
     exchange.record?.identify(databases.access.actor(exchange.request.peer, exchange.identity, name))

@@ -66,9 +66,7 @@ final class DatabaseAccess: Sendable {
     let known = doors.known(identity)
     let permissions = doors.permissions(of: known)
     guard permissions.allowsAnything else { return false }
-    let isNamed = permissions.databases.map { patterns in
-      patterns.contains { NamePattern.matches(name.description, $0, crossesFolders: true) }
-    }
+    let isNamed = permissions.databases.map { $0.contains(where: name.fits) }
     guard let tenant = rules.tenant else { return isNamed != false }
     if tenant.name(for: identity) == name { return isNamed != false }
     // What those may who have no token is nothing that a token is for.
@@ -77,9 +75,7 @@ final class DatabaseAccess: Sendable {
 
   /// Whether a client may make and remove a database.
   func mayManage(_ name: DatabaseName, _ identity: Identity) -> Bool {
-    others.permissions(of: others.known(identity)).managed.contains {
-      NamePattern.matches(name.description, $0, crossesFolders: true)
-    }
+    others.permissions(of: others.known(identity)).managed.contains(where: name.fits)
   }
 
   /// An identity as logs show it where it is led to no database.

@@ -26,6 +26,9 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
     }
   }
 
+  /// Whether a pattern of the configuration is for it, in which `*` stands for `/` too.
+  func fits(_ pattern: String) -> Bool { NamePattern.matches(description, pattern, crossesFolders: true) }
+
   package static func < (a: DatabaseName, b: DatabaseName) -> Bool {
     a.description.utf8.lexicographicallyPrecedes(b.description.utf8)
   }

@@ -35,10 +35,7 @@ final class Sessions: @unchecked Sendable {
   func enter(_ use: DatabaseUse, _ channel: ChannelID) { self[channel]?.use = use }
 
   /// Nil for one that is closed, or may use none.
-  func database(of channel: ChannelID) -> ServedDatabase? {
-    let slot = gateway.slot(of: channel)
-    return slot < sessions.count && sessions[slot]?.channel == channel ? sessions[slot]!.use?.database : nil
-  }
+  func database(of channel: ChannelID) -> ServedDatabase? { self[channel]?.use?.database }
 
   enum Becoming {
     /// Whoever it is has all connections that one may have.
