@@ -10,11 +10,8 @@ package struct SelfCheck {
   static let mostRows = 2_000_000
   private static let interval = Nanoseconds.milliseconds(1_000)
 
-  /// The least time between two checks of a follower: a second. Where many files are followed, all of them together are checked
-  /// four times a second.
-  static func interval(among files: Int) -> Nanoseconds {
-    files <= 32 ? interval : .milliseconds(250) * UInt64(files)
-  }
+  /// The least time between two checks of a follower: a second. Where many files are followed, those of all together.
+  static func interval(among files: Int) -> Nanoseconds { files <= 8 ? interval : interval * UInt64(files) }
 
   /// A check that a reader is making.
   package struct Pending {

@@ -85,8 +85,8 @@ package final class DatabaseWatcher: Sendable {
   }
 
   /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process follows
-  /// more than forty files, so that all of them together cost the same.
-  var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(25) * UInt64(fileCount)) }
+  /// more than twenty-five files, so that all of them together cost the same.
+  var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(40) * UInt64(fileCount)) }
 
   /// How many files the process follows.
   package var fileCount: Int { notifier.fileCount }
