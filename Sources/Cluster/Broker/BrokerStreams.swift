@@ -11,6 +11,8 @@ package struct StreamConfiguration: Equatable, Sendable {
   package var bytes: Int?
   /// Seconds after which messages go; nil: never.
   package var age: Int?
+  /// Beyond so many to one subject the oldest goes; nil: none.
+  package var messagesOfSubject: Int?
 
   package init(name: String, subject: String) {
     self.name = name
@@ -62,6 +64,7 @@ extension BrokerConnection {
     settings.Discard = js_DiscardOld
     settings.Replicas = Int64(configuration.replicas)
     settings.MaxBytes = configuration.bytes.map(Int64.init) ?? -1
+    settings.MaxMsgsPerSubject = configuration.messagesOfSubject.map(Int64.init) ?? -1
     settings.MaxAge = Int64(configuration.age ?? 0) * 1_000_000_000
     settings.AllowDirect = false
     try withUnsafeMutablePointer(to: &subjects) { subjects throws(BrokerError) in
@@ -73,6 +76,16 @@ extension BrokerConnection {
       if code.rawValue == 10_058 { status = js_UpdateStream(nil, stream, &settings, nil, &code) }
       if status != NATS_OK { throw BrokerError(status, code, "making the stream \(configuration.name)") }
     }
+  }
+
+  /// Takes a stream away with all its messages, where there is one.
+  package func remove(_ name: String) throws(BrokerError) {
+    try checkConnection()
+    var code = jsErrCode(0)
+    let status = js_DeleteStream(stream, name, nil, &code)
+    if status == NATS_OK { return }
+    let error = BrokerError(status, code, "removing the stream \(name)")
+    if error.reason != .notFound { throw error }
   }
 
   /// - Throws: `notFound`.

@@ -1,7 +1,7 @@
 package import Broker
 package import Following
 
-/// How a file is replicated.
+/// How a file is replicated, or each file of a folder.
 package struct ReplicationSettings: Sendable {
   package enum Role: String, Sendable {
     /// Beside those who write.
@@ -12,11 +12,13 @@ package struct ReplicationSettings: Sendable {
 
   package var role: Role
   package var address: BrokerAddress
+  /// The name of the file in a folder whose files share the address; nil: it is the address's only one.
+  package var database: String?
   package var credentials = BrokerCredentials()
   /// Servers of the broker's cluster that each keep a copy of the streams.
   package var replicas = 1
-  /// What the log keeps at most: bytes, and seconds.
-  package var retainedBytes = 1 << 30
+  /// What the log of a file keeps at most: bytes, and seconds.
+  package var retainedBytes: Int?
   package var retainedSeconds = 86_400
   /// After how many seconds a snapshot is made anew, for replicas to come; zero: only when one asks.
   package var snapshotInterval = 3_600
@@ -30,5 +32,13 @@ package struct ReplicationSettings: Sendable {
   package init(_ role: Role, _ address: BrokerAddress) {
     self.role = role
     self.address = address
+  }
+
+  /// Brokers set aside what a log may keep.
+  var keptBytes: Int { retainedBytes ?? (database == nil ? 1 << 30 : 16 << 20) }
+
+  /// What the file's log is called.
+  package var subjects: LogSubjects {
+    database.map { LogSubjects(address, database: $0) } ?? LogSubjects(address)
   }
 }

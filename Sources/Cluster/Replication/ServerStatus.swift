@@ -7,6 +7,8 @@ package struct ServerStatus: Codable, Equatable, Sendable {
   package var host: String
   package var process: Int32
   package var database: String
+  /// What the file is called in a folder; nil: it is the log's only one.
+  package var name: String?
   /// What it does: `publishing`, `following`, or what keeps it from that.
   package var state: String
   /// Nil before the first batch or snapshot.
@@ -18,11 +20,23 @@ package struct ServerStatus: Codable, Equatable, Sendable {
   /// When it said so, in milliseconds since 1970.
   package var time: Int64
 
-  init(_ role: ReplicationSettings.Role, database: String, state: String, _ position: LogPosition?) {
-    self.role = role.rawValue
+  init(of publisher: Publisher) {
+    let state = publisher.state
+    self.init(publisher.settings, publisher.path, state: state.description, state.position)
+  }
+
+  init(of replica: Replica) {
+    let state = replica.state
+    self.init(replica.settings, replica.path, state: state.description, state.position)
+    lag = state.lag
+  }
+
+  private init(_ settings: ReplicationSettings, _ path: String, state: String, _ position: LogPosition?) {
+    role = settings.role.rawValue
+    database = path
+    name = settings.database
     host = ProcessInfo.processInfo.hostName
     process = ProcessInfo.processInfo.processIdentifier
-    self.database = database
     self.state = state
     epoch = position?.epoch
     batch = position?.number

@@ -1,6 +1,6 @@
 package import Broker
 
-/// Everybody who takes part in a log, as far as they answer, and what the broker has of it.
+/// Everybody who takes part in the log of a file or of a folder, as far as they answer, and what the broker has of a file's.
 package struct StatusReport: Encodable, Sendable {
   package struct Log: Encodable, Sendable {
     package let messages: UInt64
@@ -29,18 +29,24 @@ package struct StatusReport: Encodable, Sendable {
     for _ in 0..<max(1, wait / 10) where !broker.isConnected { pause(milliseconds: 10) }
     if !broker.isConnected { throw BrokerError(.unavailable, broker.trouble) }
     let subjects = LogSubjects(broker.address)
-    let answers = [
-      try broker.ask([], of: subjects.writer(.status)), try broker.ask([], of: subjects.replicas(.status)),
-    ]
+    let all = LogSubjects.ofAll(broker.address)
+    var answers: [BrokerSubscription] = []
+    for subject in [
+      subjects.writer(.status), subjects.replicas(.status), all.writer(.status), all.replicas(.status),
+    ] { answers.append(try broker.ask([], of: subject)) }
     let end = wallClockMilliseconds() + Int64(wait)
     while wallClockMilliseconds() < end {
       for answer in answers {
-        if let message = try? answer.next(timeout: 20), let status = ServerStatus(message.bytes) {
-          servers.append(status)
+        var isFirst = true
+        while isFirst || answer.hasMore, let message = try? answer.next(timeout: 20) {
+          isFirst = false
+          if let status = ServerStatus(message.bytes) { servers.append(status) }
         }
       }
     }
-    servers.sort { ($0.role, $0.host, $0.database) < ($1.role, $1.host, $1.database) }
+    servers.sort {
+      ($0.role, $0.host, $0.name ?? "", $0.database) < ($1.role, $1.host, $1.name ?? "", $1.database)
+    }
     if let state = try? broker.state(ofStream: subjects.log) {
       log = Log(messages: state.messages, bytes: state.bytes, first: state.first, last: state.last)
     }
@@ -49,12 +55,13 @@ package struct StatusReport: Encodable, Sendable {
     }
   }
 
-  /// Whether one publishes and no replica lags.
+  /// Whether every file is published by one, and no replica lags.
   ///
   /// - Parameter lag: in seconds.
   package func isWell(lag: Int) -> Bool {
     let publishers = servers.filter { $0.role == ReplicationSettings.Role.publisher.rawValue }
-    return publishers.contains { $0.state == "publishing" }
+    return !publishers.isEmpty
+      && Dictionary(grouping: publishers, by: \.name).values.allSatisfy { $0.contains { $0.state == "publishing" } }
       && servers.filter { $0.role == ReplicationSettings.Role.replica.rawValue }
         .allSatisfy { $0.lag.map { $0 <= Int64(lag) * 1_000 } ?? false }
   }

@@ -45,10 +45,18 @@ package final class FreshetServer: Sendable {
       }
     } catch { throw ServerError(error.message) }
     let rejections = Rejections()
+    let replication = try configuration.replication(logger)
     readers = Readers(count: max(1, configuration.limits.readers))
-    databases = try Databases(
-      configuration,
-      .init(gateway: gateway, rejections: rejections, auditLog: auditLog, readers: readers, logger: logger))
+    do {
+      databases = try Databases(
+        configuration,
+        .init(
+          gateway: gateway, rejections: rejections, auditLog: auditLog, readers: readers, replication: replication,
+          logger: logger))
+    } catch {
+      replication?.stop()
+      throw error
+    }
     let reports = ServerReports(gateway, databases, door, rejections, accessLog)
     routes = Routes(reports, ClientFiles(in: configuration.pages.clientDirectory))
     do throws(GatewayError) { try start(reports) } catch {
@@ -60,6 +68,8 @@ package final class FreshetServer: Sendable {
     accessLog?.start()
     auditLog?.start()
     databases.only?.database.start()
+    replication?.start()
+    databases.startReplication()
   }
 
   private func start(_ reports: ServerReports) throws(GatewayError) {

@@ -62,6 +62,12 @@ struct Serve: ParsableCommand {
     let paths = database.isEmpty ? named : database
     guard let first = paths.first else { throw ValidationError("Missing expected argument '<db>'") }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
+    if paths.count == 1, first.hasSuffix("/"), try options.replication.settings(settings)?.role == .replica {
+      // A replica makes its files, and the folder with them.
+      do { try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true) } catch {
+        throw CommandFailure("cannot make the folder \(first): \(error.localizedDescription)")
+      }
+    }
     if DatabasePlaces.areSeveral(paths) {
       if copy { throw CommandFailure("--copy serves a copy of one file") }
       return try options.serve(.several(paths), allowsWrites: allowsWrites, settings)

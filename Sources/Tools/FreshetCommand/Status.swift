@@ -3,10 +3,10 @@ import Broker
 import Foundation
 import Replication
 
-/// The servers that replicate a file, and how far each is.
+/// The servers that replicate a file or a folder, and how far each is.
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the servers of a replicated file: the writer's, its replicas, how far each is.",
+    abstract: "List the servers of a replicated file or folder: the writer's, its replicas, how far each is.",
     discussion: """
       Asks through the broker, and waits for answers for --wait milliseconds. The exit code is 0 when the writer's server publishes \
       and no replica lags by more than --lag seconds, and 1 otherwise.
@@ -68,6 +68,8 @@ extension StatusReport {
       zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: "  ")
         .trimmingCharacters(in: .whitespaces)
     }
+    // Those of a folder's databases are many.
+    if servers.contains(where: { $0.name != nil }) { return lines.joined(separator: "\n") }
     if let log {
       lines.append("log: \(log.messages) messages, \(log.bytes) bytes, from \(log.first) to \(log.last)")
     } else {

@@ -42,9 +42,12 @@ final class ReplicationBench {
 
   func startPublisher() throws {
     let epoch = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    let publisher = try Publisher(
-      FollowedFile(path), settings(.publisher), epoch: epoch, logger: logger, renewEpoch: {})
-    let service = WriterService(publisher) { _, reply in reply([]) }
+    let settings = settings(.publisher)
+    let connection = try BrokerConnection(settings.address, name: "publisher")
+    let publisher = Publisher(
+      FollowedFile(path), settings, connection, epoch: epoch, logger: logger, renewEpoch: {})
+    let service = WriterService(connection, settings.subjects)
+    service.add(publisher) { _, reply in reply([]) }
     publisher.start()
     service.start()
     (self.publisher, self.service) = (publisher, service)
@@ -57,8 +60,11 @@ final class ReplicationBench {
   }
 
   func startReplica(_ number: Int) throws {
-    let replica = try Replica(replicaPath(number), settings(.replica), logger: logger)
-    let service = ReplicaService(replica)
+    let settings = settings(.replica)
+    let connection = try BrokerConnection(settings.address, name: "replica")
+    let replica = try Replica(replicaPath(number), settings, connection, logger: logger)
+    let service = ReplicaService(connection, settings.subjects)
+    service.add(replica)
     replica.start { _ in }
     service.start()
     replicas[number] = (replica, service)

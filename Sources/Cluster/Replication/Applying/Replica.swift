@@ -28,7 +28,7 @@ package final class Replica: Sendable {
   }
 
   let path: String
-  let settings: ReplicationSettings
+  package let settings: ReplicationSettings
   package let broker: BrokerConnection
   let logger: Logger
   private let subjects: LogSubjects
@@ -38,14 +38,17 @@ package final class Replica: Sendable {
   /// whatever the reason is, a replica has something better to do than to load snapshots.
   private static let patience = Nanoseconds.milliseconds(60_000)
 
-  /// - Throws: `ForeignFile` for a file that is no replica's, `BrokerError` for settings that cannot be used.
-  package init(_ path: String, _ settings: ReplicationSettings, logger: Logger) throws {
+  /// - Parameter broker: the connection, which replicas of other files may share.
+  /// - Throws: for a file that is no replica's.
+  package init(
+    _ path: String, _ settings: ReplicationSettings, _ broker: BrokerConnection, logger: Logger
+  ) throws(ForeignFile) {
     try ForeignFile.check(path)
     self.path = path
     self.settings = settings
     self.logger = logger
-    subjects = LogSubjects(settings.address)
-    broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet replica")
+    subjects = settings.subjects
+    self.broker = broker
   }
 
   /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the replica's place.
@@ -58,6 +61,9 @@ package final class Replica: Sendable {
       }
     }
   }
+
+  /// Has it end, without waiting for it.
+  package func requestStop() { worker.requestStop() }
 
   package func stop() { worker.stop() }
 

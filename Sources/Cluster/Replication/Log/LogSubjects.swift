@@ -1,24 +1,74 @@
 package import Broker
 
-/// What the streams and subjects of a log are called.
+/// What the streams and subjects of a log are called: of a file's, or of one of those of a folder.
 package struct LogSubjects: Sendable {
-  private let name: String
+  /// The stream of batches.
+  package let log: String
+  /// The stream of snapshots.
+  package let snapshotStream: String
+  /// What all subjects begin with.
+  package let prefix: String
 
-  package init(_ address: BrokerAddress) { name = address.stream }
+  package init(_ address: BrokerAddress) {
+    log = address.stream
+    snapshotStream = "\(log)-snapshots"
+    prefix = "freshet.\(log)"
+  }
 
-  /// The stream of batches, and its one subject.
-  package var log: String { name }
-  package var batches: String { "freshet.\(name).log" }
-  /// The stream of snapshots, its subjects, and each of them: pieces of files, and what is behind them.
-  package var snapshotStream: String { "\(name)-snapshots" }
-  package var snapshots: String { "freshet.\(name).snapshots.>" }
-  package var snapshotPieces: String { "freshet.\(name).snapshots.pieces" }
-  package var snapshotIndex: String { "freshet.\(name).snapshots.index" }
+  /// - Parameter database: of a folder.
+  package init(_ address: BrokerAddress, database: String) {
+    self.init(address, token: Self.token(of: database))
+  }
+
+  private init(_ address: BrokerAddress, token: String) {
+    // No address has = in it, and after that in a token come digits: no two streams have one name.
+    log = "\(address.stream)=\(token)"
+    snapshotStream = "\(log)=snapshots"
+    prefix = "freshet.\(address.stream).db.\(token)"
+  }
+
+  /// The subjects of all databases of a folder, to listen to.
+  package static func ofEach(_ address: BrokerAddress) -> LogSubjects { LogSubjects(address, token: "*") }
+
+  /// The subjects of a folder as a whole. They are among those of `ofEach`, and no database's.
+  package static func ofAll(_ address: BrokerAddress) -> LogSubjects { LogSubjects(address, token: "=") }
+
+  /// The one subject of `log`.
+  package var batches: String { "\(prefix).log" }
+  /// The subjects of snapshots, and each of them: pieces of files, and what is behind them.
+  package var snapshots: String { "\(prefix).snapshots.>" }
+  package var snapshotPieces: String { "\(prefix).snapshots.pieces" }
+  package var snapshotIndex: String { "\(prefix).snapshots.index" }
   /// Requests to the writer's server and to all replicas.
-  package func writer(_ request: LogRequest) -> String { "freshet.\(name).writer.\(request.rawValue)" }
-  package func replicas(_ request: LogRequest) -> String { "freshet.\(name).replicas.\(request.rawValue)" }
-  package var allOfWriter: String { "freshet.\(name).writer.>" }
-  package var allOfReplicas: String { "freshet.\(name).replicas.>" }
+  package func writer(_ request: LogRequest) -> String { "\(prefix).writer.\(request.rawValue)" }
+  package func replicas(_ request: LogRequest) -> String { "\(prefix).replicas.\(request.rawValue)" }
+  package var allOfWriter: String { "\(prefix).writer.>" }
+  package var allOfReplicas: String { "\(prefix).replicas.>" }
+
+  /// What a request's subject begins with, and what it asks.
+  static func parts(of subject: String) -> (prefix: String, request: LogRequest)? {
+    let parts = subject.split(separator: ".")
+    guard parts.count > 2, let request = LogRequest(rawValue: String(parts[parts.count - 1])) else { return nil }
+    return (parts.dropLast(2).joined(separator: "."), request)
+  }
+
+  /// A name in a subject and in a stream's name, which may have neither points nor slashes: other bytes than letters, digits, - and _
+  /// are written as = and two digits. Different names have different tokens.
+  static func token(of database: String) -> String {
+    let token = database.utf8.reduce(into: "") { token, byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+        token.unicodeScalars.append(Unicode.Scalar(byte))
+      default: token += "=" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    // Brokers keep a stream in a folder of its name.
+    if token.utf8.count <= 120 { return token }
+    let digest = Digest()
+    digest.add(Array(database.utf8))
+    return "=h" + digest.value().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
 }
 
 /// What one server asks another.

@@ -27,7 +27,8 @@ final class PublishedFile {
 
   /// How long commits are gathered: a batch costs the broker and every replica a message.
   private static let gap = Nanoseconds.milliseconds(2)
-  private static let checkInterval = Nanoseconds.milliseconds(1_000)
+  /// How often it is looked whether the log is still there: many files ask one broker.
+  private var checkInterval: Nanoseconds { .milliseconds(publisher.settings.database == nil ? 1_000 : 10_000) }
 
   /// - Parameters:
   ///   - position: where the epoch was before this; nil: it begins.
@@ -100,7 +101,7 @@ final class PublishedFile {
       return
     }
     let now = clock.now
-    if now - checked >= Self.checkInterval {
+    if now - checked >= checkInterval {
       checked = now
       _ = try log.check()
     }

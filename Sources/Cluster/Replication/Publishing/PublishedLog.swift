@@ -35,10 +35,10 @@ final class PublishedLog {
   init(_ broker: BrokerConnection, _ settings: ReplicationSettings, logger: Logger) {
     self.broker = broker
     self.logger = logger
-    subjects = LogSubjects(settings.address)
+    subjects = settings.subjects
     var configuration = StreamConfiguration(name: subjects.log, subject: subjects.batches)
     configuration.replicas = settings.replicas
-    configuration.bytes = settings.retainedBytes
+    configuration.bytes = settings.keptBytes
     configuration.age = settings.retainedSeconds
     self.configuration = configuration
   }

@@ -1,4 +1,4 @@
-import Broker
+package import Broker
 import ChangeCapture
 package import Following
 import Ground
@@ -28,7 +28,7 @@ package final class Publisher: Sendable {
   }
 
   let file: FollowedFile
-  let settings: ReplicationSettings
+  package let settings: ReplicationSettings
   let broker: BrokerConnection
   /// Nil: nothing is kept for the next start.
   private let kept: PublisherState?
@@ -43,20 +43,20 @@ package final class Publisher: Sendable {
   let sending = JoinedThread()
 
   /// - Parameters:
+  ///   - broker: the connection, which publishers of other files may share.
   ///   - epoch: what `hello` says.
   ///   - kept: what the process before has kept, and this one will; nil: nothing is.
   ///   - renewEpoch: called when a state cannot be given a number of its own: versions and commits are to begin anew.
-  /// - Throws: `BrokerError` for settings that cannot be used.
   package init(
-    _ file: FollowedFile, _ settings: ReplicationSettings, epoch: String, kept: PublisherState? = nil, logger: Logger,
-    renewEpoch: @escaping @Sendable () -> Void
-  ) throws {
+    _ file: FollowedFile, _ settings: ReplicationSettings, _ broker: BrokerConnection, epoch: String,
+    kept: PublisherState? = nil, logger: Logger, renewEpoch: @escaping @Sendable () -> Void
+  ) {
     self.renewEpoch = renewEpoch
     self.file = file
     self.settings = settings
     self.kept = kept
     self.logger = logger
-    broker = try BrokerConnection(settings.address, settings.credentials, name: "freshet publisher")
+    self.broker = broker
     wishes = Mutex(Wishes(epoch: epoch))
   }
 

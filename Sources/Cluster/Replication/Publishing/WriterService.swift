@@ -1,33 +1,49 @@
-import Broker
+package import Broker
 import Ground
 import Synchronization
 
-/// Answers replicas, and announces how far the log is, on a thread of its own.
+/// Answers replicas of the files that a server publishes, and announces how far their logs are: a thread for all of them.
 package final class WriterService: Sendable {
   /// Runs a client's transaction, as `ForwardedTransaction` has it; the reply is called on any thread, once.
   package typealias Transact = @Sendable (_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) -> Void
 
-  private let publisher: Publisher
-  private let transact: Transact
+  private struct Written {
+    let publisher: Publisher
+    let transact: Transact
+  }
+
+  private let broker: BrokerConnection
   private let subjects: LogSubjects
+  /// By what their subjects begin with.
+  private let written = Mutex<[String: Written]>([:])
   private let worker = Worker()
 
   /// How often the position is announced, and how long a request may wait at most, in milliseconds.
   private static let interval: Int64 = 250
 
-  package init(_ publisher: Publisher, transact: @escaping Transact) {
-    self.publisher = publisher
-    self.transact = transact
-    subjects = LogSubjects(publisher.settings.address)
+  /// - Parameter subjects: those of the file, or of each file of a folder.
+  package init(_ broker: BrokerConnection, _ subjects: LogSubjects) {
+    self.broker = broker
+    self.subjects = subjects
   }
+
+  /// A file is published from now on.
+  package func add(_ publisher: Publisher, transact: @escaping Transact) {
+    written.withLock { $0[publisher.settings.subjects.prefix] = Written(publisher: publisher, transact: transact) }
+  }
+
+  package func remove(_ publisher: Publisher) {
+    written.withLock { _ = $0.removeValue(forKey: publisher.settings.subjects.prefix) }
+  }
+
+  package var publishers: [Publisher] { written.withLock { $0.values.map(\.publisher) } }
 
   package func start() {
     worker.start { [self] in
       while !worker.mustStop {
-        do throws(BrokerError) {
-          let requests = try publisher.broker.subscribe(to: subjects.allOfWriter)
-          try serve(requests)
-        } catch { worker.rest(milliseconds: 250) }
+        do throws(BrokerError) { try serve(try broker.subscribe(to: subjects.allOfWriter)) } catch {
+          worker.rest(milliseconds: 250)
+        }
       }
     }
   }
@@ -41,30 +57,31 @@ package final class WriterService: Sendable {
       let now = wallClockMilliseconds()
       if now - told >= Self.interval || now < told {
         told = now
-        tellPosition()
+        for publisher in publishers { tellPosition(of: publisher) }
       }
     }
   }
 
-  private func tellPosition() {
+  private func tellPosition(of publisher: Publisher) {
     let state = publisher.state
     guard state.isPublishing, let position = state.position else { return }
-    publisher.broker.send(PositionNotice(position).bytes, to: subjects.replicas(.position))
+    broker.send(PositionNotice(position).bytes, to: publisher.settings.subjects.replicas(.position))
   }
 
   private func answer(_ message: BrokerMessage) {
-    let broker = publisher.broker
-    switch message.subject {
-    case subjects.writer(.snapshot):
+    guard let (prefix, request) = LogSubjects.parts(of: message.subject) else { return }
+    if request == .status, prefix == LogSubjects.ofAll(broker.address).prefix {
+      for publisher in publishers { broker.answer(message, with: ServerStatus(of: publisher).bytes) }
+    }
+    guard let (publisher, transact) = written.withLock({ all in all[prefix].map { ($0.publisher, $0.transact) } })
+    else { return }
+    switch request {
+    case .snapshot:
       if !publisher.isSendingSnapshot.load(ordering: .acquiring) { publisher.wantSnapshot() }
       broker.answer(message, with: [])
-    case subjects.writer(.status):
-      let state = publisher.state
-      let status = ServerStatus(.publisher, database: publisher.path, state: state.description, state.position)
-      broker.answer(message, with: status.bytes)
-    case subjects.writer(.transact):
-      transact(message.bytes) { broker.answer(message, with: $0) }
-    default: break
+    case .status: broker.answer(message, with: ServerStatus(of: publisher).bytes)
+    case .transact: transact(message.bytes) { [broker] in broker.answer(message, with: $0) }
+    case .position: break
     }
   }
 }

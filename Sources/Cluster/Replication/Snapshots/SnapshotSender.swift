@@ -14,7 +14,7 @@ struct SnapshotSender {
   /// - Parameter path: the copy.
   /// - Parameter logSequence: of the log's message with which the position was reached; 0: not known.
   func send(_ path: String, showing position: LogPosition, logSequence: UInt64) throws {
-    let subjects = LogSubjects(settings.address)
+    let subjects = settings.subjects
     var configuration = StreamConfiguration(name: subjects.snapshotStream, subject: subjects.snapshots)
     configuration.replicas = settings.replicas
     try broker.ensure(configuration)

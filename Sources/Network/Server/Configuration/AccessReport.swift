@@ -1,4 +1,5 @@
 import LiveQuery
+import Replication
 
 /// What the log says at the start about permissions.
 package struct AccessReport: Sendable {
@@ -99,8 +100,8 @@ extension ServerConfiguration {
     if databases.tenant != nil, authentication == nil {
       return "tenant leads tokens to databases, and there are no tokens: say auth"
     }
-    if places != nil, replication != nil {
-      return "several databases are not published or replicated: serve each file by itself, with a subject of its own"
+    if replication?.role == .replica, let places, !places.isFolder {
+      return "replicas of several databases are made in one folder: say it alone"
     }
     return nil
   }

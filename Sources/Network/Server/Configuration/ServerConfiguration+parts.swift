@@ -1,4 +1,3 @@
-import Broker
 import Following
 import LiveQuery
 import Logging
@@ -6,10 +5,21 @@ package import Replication
 import Store
 
 extension ServerConfiguration {
-  /// What makes the file; nil where nothing does.
-  func replica(logger: Logger) throws -> Replica? {
-    guard let settings = replicationSettings, settings.role == .replica else { return nil }
-    return try Replica(database, settings, logger: logger)
+  /// The server's part in replication, with the replica of a file that it has alone; nil: it has none.
+  ///
+  /// - Throws: one sentence.
+  func replication(_ logger: Logger) throws(ServerError) -> ServerReplication? {
+    guard let settings = replicationSettings else { return nil }
+    do {
+      let replication = try ServerReplication(settings, isFolder: places != nil)
+      if places == nil, settings.role == .replica {
+        try replication.makeReplica(nil, at: database, logger: logger) { [ending] error in
+          logger.critical("\(error)")
+          ending.mustEnd?("\(error)")
+        }
+      }
+      return replication
+    } catch { throw ServerError("\(error)") }
   }
 
   var replicationSettings: ReplicationSettings? {
@@ -18,14 +28,14 @@ extension ServerConfiguration {
     return settings
   }
 
-  /// - Parameter broker: of a replica, whose clients' transactions are run elsewhere.
+  /// - Parameter replica: what makes the file: its clients' transactions are run elsewhere.
   /// - Returns: nil where clients write nothing.
   func transactions(
-    _ audit: AuditLog?, forwardingTo broker: BrokerConnection?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
+    _ audit: AuditLog?, forwardingTo replica: Replica?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
     _ users: FileUsers
   ) throws(FreshetError) -> (any ClientTransactions)? {
     guard needsWriter else { return nil }
-    if let broker { return ForwardedTransactions(broker, queryTimeout: limits.queryTimeout) }
+    if let replica { return ForwardedTransactions(replica, queryTimeout: limits.queryTimeout) }
     let settings = WriterSettings(
       database: database, timeout: limits.queryTimeout, memory: limits.transactionMemory,
       grace: ending.transactionGrace, clock: clocks.monotonic)

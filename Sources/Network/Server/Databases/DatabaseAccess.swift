@@ -1,4 +1,5 @@
 import LiveQuery
+import Replication
 
 /// Where a client is led: to a database, with what it may do there.
 struct Lead: Sendable {
@@ -38,6 +39,7 @@ final class DatabaseAccess: Sendable {
   ) -> ServerConfiguration {
     var configuration = configuration
     configuration.database = path
+    configuration.replication?.database = name.description
     guard let place = rules.place(of: name) else { return configuration }
     configuration.access = rules.rules[place].access
     for (limit, value) in rules.rules[place].limits { configuration.limits.set(limit, to: value) }

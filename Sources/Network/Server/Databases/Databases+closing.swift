@@ -9,6 +9,7 @@ extension Databases {
   /// A use has ended.
   func end(_ name: DatabaseName) {
     let mustWatch = state.withLock { state in
+      if state.isStopping { return false }
       guard case .open(var open) = state.entries[name] else { return false }
       open.uses -= 1
       open.idleSince = configuration.clocks.monotonic.now
@@ -28,7 +29,7 @@ extension Databases {
     let now = configuration.clocks.monotonic.now
     let idleTime = Nanoseconds(configuration.limits.databaseIdle)
     let (mustClose, left) = state.withLock { state -> (Bool, Nanoseconds?) in
-      guard case .open(var open) = state.entries[name] else { return (false, nil) }
+      guard !state.isStopping, case .open(var open) = state.entries[name] else { return (false, nil) }
       if open.uses == 0, now - open.idleSince >= idleTime {
         state.close(name)
         return (true, nil)

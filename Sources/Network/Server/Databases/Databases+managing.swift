@@ -7,52 +7,94 @@ import Synchronization
 extension Databases {
   /// Makes a database. The reply comes on another thread.
   func make(_ name: DatabaseName, _ reply: @escaping @Sendable (Result<DatabaseListing, FreshetError>) -> Void) {
+    if let error = refusalOfReplica { return reply(.failure(error)) }
     guard let new = configuration.newDatabases else {
       return reply(.failure(FreshetError(.notAllowed, "this server makes no databases: it has no newDatabases")))
     }
     perform(name) { [self] name in
       do throws(FreshetError) {
-        guard places.path(of: name) == nil else {
-          throw FreshetError(.constraint, "there is a database of this name already")
-        }
-        guard let path = places.newPath(of: name) else {
-          throw FreshetError(.notAllowed, "this server has no folder for a database of this name")
-        }
-        try new.make(at: path)
-        guard let listing = DatabaseListing(closed: name, path) else { throw .noSuchDatabase }
-        surroundings.logger.notice("made the database \(name)")
-        reply(.success(listing))
+        reply(.success(try make(name, new)))
       } catch { reply(.failure(error)) }
     }
+  }
+
+  private func make(_ name: DatabaseName, _ new: NewDatabases) throws(FreshetError) -> DatabaseListing {
+    guard places.path(of: name) == nil else {
+      throw FreshetError(.constraint, "there is a database of this name already")
+    }
+    guard let path = places.newPath(of: name) else {
+      throw FreshetError(.notAllowed, "this server has no folder for a database of this name")
+    }
+    try new.make(at: path)
+    guard let listing = DatabaseListing(closed: name, path) else { throw .noSuchDatabase }
+    surroundings.logger.notice("made the database \(name)")
+    if case .published(let folder) = replicated { folder.noteMade() }
+    return listing
   }
 
   /// Takes a database away from its clients, and moves its files into the folder `.removed` beside it.
   ///
   /// - Parameter reply: called on another thread, with what went wrong.
   func remove(_ name: DatabaseName, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
-    guard isThere(name), state.withLock({ $0.removing.insert(name).inserted }) else { return reply(.noSuchDatabase) }
-    takeAway(name, tries: 250) { [self] error in
+    if let error = refusalOfReplica { return reply(error) }
+    guard isThere(name), takeAway(name, then: { self.move($0) }, reply) else { return reply(.noSuchDatabase) }
+    if case .published(let folder) = replicated { folder.release(name) }
+  }
+
+  /// Databases are made and removed where they are written.
+  private var refusalOfReplica: FreshetError? {
+    guard case .replica? = surroundings.replication?.part else { return nil }
+    return FreshetError(.notAllowed, "this server has copies: databases are made and removed at the writer's server")
+  }
+
+  /// Ends the sessions and streams of a database whose file is gone, and closes it.
+  func end(sessionsOf name: DatabaseName, _ reply: @escaping @Sendable () -> Void) {
+    if takeAway(name, then: { _ in nil }, { _ in reply() }) { return }
+    // Somebody removes it.
+    queues[0].asyncAfter(deadline: .now() + Self.pause) { self.end(sessionsOf: name, reply) }
+  }
+
+  /// Takes away a database that no replica makes any more, and moves its files.
+  func putAside(_ name: DatabaseName) {
+    _ = takeAway(name, then: { self.move($0) }) { _ in }
+  }
+
+  /// Ends the sessions and streams of a database until nobody uses it, closes it, and does what is to be done then.
+  ///
+  /// - Returns: false where that is going on already.
+  private func takeAway(
+    _ name: DatabaseName, then end: @escaping @Sendable (DatabaseName) -> FreshetError?,
+    _ reply: @escaping @Sendable (FreshetError?) -> Void
+  ) -> Bool {
+    guard state.withLock({ $0.removing.insert(name).inserted }) else { return false }
+    takeAway(name, tries: 250, then: end) { [self] error in
       state.withLock { _ = $0.removing.remove(name) }
       reply(error)
     }
+    return true
   }
 
-  /// Ends the sessions and streams of a database until nobody uses it, closes it and moves its files.
-  private func takeAway(_ name: DatabaseName, tries: Int, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
+  private func takeAway(
+    _ name: DatabaseName, tries: Int, then end: @escaping @Sendable (DatabaseName) -> FreshetError?,
+    _ reply: @escaping @Sendable (FreshetError?) -> Void
+  ) {
     perform(name) { [self] name in
-      let open = state.withLock { state -> Open? in
-        guard case .open(let open)? = state.entries[name] else { return nil }
+      let (isStopping, open) = state.withLock { state -> (Bool, Open?) in
+        guard !state.isStopping, case .open(let open)? = state.entries[name] else { return (state.isStopping, nil) }
         if open.uses == 0 { state.close(name) }
-        return open
+        return (false, open)
       }
       if let open, open.uses > 0 {
         open.database.output.end(.noSuchDatabase)
         guard tries > 0 else { return reply(FreshetError(.overloaded, "the database is in use: try again")) }
-        queues[0].asyncAfter(deadline: .now() + Self.pause) { [self] in takeAway(name, tries: tries - 1, reply) }
+        queues[0].asyncAfter(deadline: .now() + Self.pause) { [self] in
+          takeAway(name, tries: tries - 1, then: end, reply)
+        }
         return
       }
+      if isStopping { return reply(.stopping) }
       if open != nil { close(name) }
-      reply(move(name))
+      reply(end(name))
     }
   }
 

@@ -20,6 +20,9 @@ final class Databases: Sendable {
   /// What opens and closes files. All that concerns one database is done by one of them, in order.
   let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
   private let work = DispatchGroup()
+  /// What has all of a folder published, or makes them. Set before there are clients.
+  var replicated: Replicated { replication.withLock { $0 } }
+  private let replication = Mutex(Replicated.none)
 
   typealias Reply = @Sendable (Result<DatabaseUse, FreshetError>) -> Void
 
@@ -51,7 +54,8 @@ final class Databases: Sendable {
   }
 
   func isThere(_ name: DatabaseName) -> Bool {
-    places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
+    if case .replicated = replicated, surroundings.replication?.replica(name.description) == nil { return false }
+    return places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
   }
 
   /// Those that a client may see, sorted. The reply comes on another thread, because the folders and files are read.
@@ -225,6 +229,40 @@ final class Databases: Sendable {
     }
   }
 
+  // MARK: - Replication
+
+  enum Replicated: Sendable {
+    case none
+    case published(PublishedFolder)
+    case replicated(ReplicatedFolder)
+  }
+
+  /// Publishes the databases of a folder, or makes them. To be called once, when clients can come.
+  func startReplication() {
+    guard only == nil, let replication = surroundings.replication else { return }
+    switch replication.part {
+    case .publisher:
+      let folder = PublishedFolder(self, replication, logger: surroundings.logger)
+      self.replication.withLock { $0 = .published(folder) }
+      folder.start()
+    case .replica:
+      let folder = ReplicatedFolder(self, replication, logger: surroundings.logger)
+      self.replication.withLock { $0 = .replicated(folder) }
+      folder.start()
+    }
+  }
+
+  private func stopReplication() {
+    switch replicated {
+    case .none: break
+    case .published(let folder): folder.stop()
+    case .replicated(let folder): folder.stop()
+    }
+    // They hold this.
+    replication.withLock { $0 = .none }
+    surroundings.replication?.stop()
+  }
+
   // MARK: - The end
 
   /// What clients asked to be written is written and answered, and nothing else is. Blocks.
@@ -237,12 +275,16 @@ final class Databases: Sendable {
   /// After `drain`, when no client is left. Blocks.
   func stop() {
     work.wait()
+    stopReplication()
     let open = open
     DispatchQueue.concurrentPerform(iterations: open.count) { open[$0].stop() }
   }
 
   /// The server cannot start.
-  func abandon() { only?.database.abandon() }
+  func abandon() {
+    only?.database.abandon()
+    surroundings.replication?.stop()
+  }
 }
 
 /// A use of a database by a session, a stream or a request, as long as it lives.

@@ -1,4 +1,3 @@
-import Broker
 import Controllers
 import Following
 import Gateway
@@ -20,13 +19,13 @@ final class ServedDatabase: Sendable {
   let output: SessionOutput
   /// Nil when clients may not write.
   let transactions: (any ClientTransactions)?
-  /// Nil when the file is not replicated.
-  let replication: ServerReplication?
+  /// Nil when the file is not published.
+  private let published: PublishedDatabase?
   let followers = FollowerReports()
   private let configuration: ServerConfiguration
   /// Nil: nothing of transactions is kept for the next time.
   private let kept: KeptTransactions?
-  private let published: PublisherState?
+  private let publisherState: PublisherState?
   private let logger: Logger
 
   /// What the databases of a server have in common.
@@ -36,6 +35,8 @@ final class ServedDatabase: Sendable {
     /// Nil: there is none.
     let auditLog: AuditLog?
     let readers: Readers
+    /// Nil: nothing is replicated.
+    let replication: ServerReplication?
     let logger: Logger
   }
 
@@ -55,17 +56,16 @@ final class ServedDatabase: Sendable {
     logger = surroundings.logger
     let followers = EpochFollowers(configuration.state.epochRenewed)
     let position = configuration.position
-    let (keeper, kept, published) = configuration.keepers(at: position, logger)
+    let (keeper, kept, publisherState) = configuration.keepers(at: position, logger)
     self.kept = kept
-    self.published = published
+    self.publisherState = publisherState
     let epochs = FileEpochs(startingWith: configuration.state.epoch ?? position?.epoch ?? keeper?.epoch) {
       followers.tell($0)
     }
     do {
-      let replica = try configuration.replica(logger: logger)
       let users = FileUsers(path: path)
       transactions = try configuration.transactions(
-        surroundings.auditLog, forwardingTo: replica?.broker, kept, epochs, users)
+        surroundings.auditLog, forwardingTo: surroundings.replication?.replica(name?.description), kept, epochs, users)
       output = SessionOutput(
         surroundings.gateway, transactions, Greeting(configuration.limits, epochs), surroundings.rejections,
         waiter: waiter)
@@ -73,22 +73,22 @@ final class ServedDatabase: Sendable {
         FollowerConfiguration(configuration, keeper), followers: configuration.limits.followers, output: output,
         epochs: epochs, users: users, journal: configuration.journal(logger), sharing: surroundings.readers,
         logger: logger)
-      replication = try ServerReplication(
-        configuration.replicationSettings, replica, pool, transactions, published,
-        mustEnd: configuration.ending.mustEnd, logger: logger)
-    } catch let error as BrokerError {
-      throw ServerError(error.message)
-    } catch let error as ForeignFile {
-      throw ServerError(error.description)
     } catch {
       throw ServerError("cannot open \(path): \(ServerError.sentence(of: error))")
     }
-    followers.add(replication)
+    if case .publisher(let publishing) = surroundings.replication?.part,
+      let settings = configuration.replicationSettings
+    {
+      published = PublishedDatabase(publishing, settings, pool, transactions, publisherState, logger: logger)
+    } else {
+      published = nil
+    }
+    followers.add(published)
   }
 
   /// To be called once, when clients can come.
   func start() {
-    replication?.start()
+    published?.start()
     checkPublishedQueries()
     openKeptQueries()
   }
@@ -127,6 +127,10 @@ final class ServedDatabase: Sendable {
   /// What its file is called where no folder is.
   var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
+  /// Whether changes are put into a log, and whether that is about to begin.
+  var isPublished: Bool { published?.isPublishing == true }
+  var isBeginningToPublish: Bool { published?.isBeginning == true }
+
   /// Whether the file is there, and whether the system lets the server write it; nil: it is not there, or written elsewhere.
   var isWritable: Bool? {
     // A replica's file is written by this server whatever the clients may do.
@@ -142,7 +146,7 @@ final class ServedDatabase: Sendable {
   /// Ends what follows the file, and keeps what is known of it. Nobody uses it any more. Blocks.
   func stop() {
     // Behind what clients wrote last, and before the followers that it numbers commits with.
-    replication?.stop()
+    published?.stop()
     let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
     pool.stop { kept?.keep(promises()) }
     if transactions != nil, promises() != nil { kept?.journal.remove() }
@@ -151,6 +155,6 @@ final class ServedDatabase: Sendable {
   /// The server cannot start.
   func abandon() {
     pool.stop()
-    published?.release()
+    publisherState?.release()
   }
 }

@@ -73,7 +73,7 @@ extension ServerReports {
     writeQueues(of: open, to: &text)
     writeTrouble(of: open, to: &text)
     writeProcess(to: &text)
-    databases.only?.database.replication?.write(to: &text)
+    databases.surroundings.replication?.write(to: &text)
     text.gauge("process_start_time_seconds", "When the server was started, in seconds since 1970.", startTime)
     return text.text
   }

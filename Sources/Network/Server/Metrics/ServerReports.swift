@@ -58,8 +58,8 @@ final class ServerReports: Sendable {
   /// - Parameter reply: nil: it can.
   func readiness(_ reply: @escaping @Sendable (FreshetError?) -> Void) {
     guard door.isOpen else { return reply(.stopping) }
+    if let failure = databases.surroundings.replication?.readingFailure { return reply(failure) }
     guard let database = databases.only?.database else { return reply(nil) }
-    if let failure = database.replication?.readingFailure { return reply(failure) }
     // No longer than load balancers wait for an answer.
     database.followers.request(of: database.pool, patience: .milliseconds(1_500)) { report in
       reply(report.readingFailure.map(database.withLockHolder))

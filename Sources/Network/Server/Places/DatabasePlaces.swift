@@ -44,6 +44,9 @@ package struct DatabasePlaces: Sendable {
       || paths.contains { isFolder($0) || ($0.contains { "*?[".contains($0) } && FileIdentity(path: $0) == nil) }
   }
 
+  /// Whether they are one folder, and all databases in it.
+  var isFolder: Bool { files.isEmpty && folders.count == 1 && folders[0].pattern == nil }
+
   private static func isFolder(_ path: String) -> Bool { Entry(path, followsLink: true) == .folder }
 
   private mutating func add(folder: String, _ pattern: String?) throws(ServerError) {
@@ -97,6 +100,16 @@ package struct DatabasePlaces: Sendable {
     return "\(folder.path)/\(name)\(Self.endings[0])"
   }
 
+  /// Makes the folder that a file is in, and those that it is in, where they are not there.
+  static func makeFolder(of path: String) throws(ServerError) {
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+    let folder = String(path[..<slash])
+    var status = stat()
+    if lstat(folder, &status) == 0 { return }
+    try makeFolder(of: folder)
+    if mkdir(folder, 0o777) != 0, errno != EEXIST { throw ServerError(String(cString: strerror(errno))) }
+  }
+
   private static func isFile(_ relative: String, in folder: String) -> Bool {
     var path = folder
     let parts = relative.split(separator: "/")
@@ -109,6 +122,9 @@ package struct DatabasePlaces: Sendable {
 
   /// The names of all that are there now, sorted. Reads the folders.
   package var names: [DatabaseName] { names(limit: .max).sorted() }
+
+  /// The same; nil where a folder cannot be read.
+  var readableNames: [DatabaseName]? { folders.allSatisfy { access($0.path, R_OK | X_OK) == 0 } ? names : nil }
 
   /// The one that there is; nil: none or several.
   var only: DatabaseName? {

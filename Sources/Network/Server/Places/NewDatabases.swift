@@ -26,7 +26,7 @@ package struct NewDatabases: Sendable {
     let unfinished = "\(folder)/.new-\(UInt64.random(in: 0 ... .max))-\(name)"
     defer { for ending in ["", "-wal", "-shm", "-journal"] { unlink(unfinished + ending) } }
     do {
-      try makeFolder(String(folder))
+      try DatabasePlaces.makeFolder(of: path)
       try fill(unfinished)
       try sync(unfinished)
     } catch { throw FreshetError(.internal, "the database cannot be made: \(ServerError.sentence(of: error))") }
@@ -36,13 +36,6 @@ package struct NewDatabases: Sendable {
       throw FreshetError(.internal, "the database cannot be made: \(String(cString: strerror(errno)))")
     }
     try? sync(String(folder))
-  }
-
-  private func makeFolder(_ folder: String) throws {
-    var status = stat()
-    if folder.isEmpty || lstat(folder, &status) == 0 { return }
-    if let slash = folder.lastIndex(of: "/") { try makeFolder(String(folder[..<slash])) }
-    if mkdir(folder, 0o777) != 0, errno != EEXIST { throw ServerError(String(cString: strerror(errno))) }
   }
 
   private func fill(_ path: String) throws {

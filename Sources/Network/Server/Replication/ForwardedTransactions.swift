@@ -28,9 +28,10 @@ final class ForwardedTransactions: ClientTransactions {
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
 
-  init(_ broker: BrokerConnection, queryTimeout: Duration) {
-    self.broker = broker
-    subject = LogSubjects(broker.address).writer(.transact)
+  /// - Parameter replica: of the file.
+  init(_ replica: Replica, queryTimeout: Duration) {
+    broker = replica.broker
+    subject = replica.settings.subjects.writer(.transact)
     patience = Int64(Nanoseconds(queryTimeout).count / 1_000_000) + 5_000
   }
 

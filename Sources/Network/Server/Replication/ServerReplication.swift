@@ -1,148 +1,128 @@
 import Broker
-import Controllers
-import Following
 import LiveQuery
 import Logging
 import Replication
-import Store
 import Synchronization
-import Wire
 
-/// A server's part in the replication of its file: it publishes the file, or makes it.
+/// A server's part in replication: it publishes its databases, or makes them. All of them share a connection to the broker.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 final class ServerReplication: Sendable {
-  enum Part: Sendable {
-    case publisher(Publisher, WriterService)
-    case replica(Replica, ReplicaService)
+  /// What publishers share.
+  struct Publishing: Sendable {
+    let broker: BrokerConnection
+    let service: WriterService
   }
 
-  let part: Part
-  private let longestLag: Int
-  private let mustEnd: @Sendable (String) -> Void
+  enum Part: Sendable {
+    case publisher(Publishing)
+    case replica(ReplicaService)
+  }
 
-  /// - Parameter replica: of a replica's server.
-  /// - Returns: nil where nothing is replicated.
-  /// - Parameter mustEnd: called with the reason when the server cannot continue.
-  init?(
-    _ settings: ReplicationSettings?, _ replica: Replica?, _ pool: ControllerPool,
-    _ transactions: (any ClientTransactions)?, _ kept: PublisherState?, mustEnd: (@Sendable (String) -> Void)?,
-    logger: Logger
-  ) throws {
-    guard let settings else { return nil }
-    longestLag = settings.longestLag
-    self.mustEnd = { reason in
-      logger.critical("\(reason)")
-      mustEnd?(reason)
-    }
-    if let replica {
-      part = .replica(replica, ReplicaService(replica))
-    } else {
-      let publisher = try Publisher(
-        pool.file, settings, epoch: pool.file.epochs.current.name, kept: kept, logger: logger,
-        renewEpoch: { [weak pool] in pool?.beginEpoch() })
-      let front = ReplicasFront(pool, transactions, longestAnswer: publisher.longestMessage)
-      part = .publisher(publisher, WriterService(publisher) { front.transact($0, $1) })
-    }
+  let settings: ReplicationSettings
+  let broker: BrokerConnection
+  let part: Part
+  let isFolder: Bool
+  /// Whether it is known which databases a folder's replica has, and all of them have been loaded.
+  private let isListed: Atomic<Bool>
+  private let isLoaded = Atomic<Bool>(false)
+
+  /// - Parameter isFolder: whether several databases share the address.
+  /// - Throws: for settings that cannot be used.
+  init(_ settings: ReplicationSettings, isFolder: Bool) throws(BrokerError) {
+    self.settings = settings
+    self.isFolder = isFolder
+    isListed = Atomic(!isFolder)
+    let name = settings.role == .publisher ? "freshet publisher" : "freshet replica"
+    broker = try BrokerConnection(settings.address, settings.credentials, name: name)
+    let subjects = isFolder ? LogSubjects.ofEach(settings.address) : LogSubjects(settings.address)
+    part =
+      switch settings.role {
+      case .publisher: .publisher(Publishing(broker: broker, service: WriterService(broker, subjects)))
+      case .replica: .replica(ReplicaService(broker, subjects))
+      }
   }
 
   func start() {
     switch part {
-    case .publisher(let publisher, let service):
-      publisher.start()
-      service.start()
-    case .replica(let replica, let service):
-      replica.start { [mustEnd] in mustEnd("\($0)") }
-      service.start()
+    case .publisher(let publishing): publishing.service.start()
+    case .replica(let service): service.start()
     }
   }
 
   func stop() {
     switch part {
-    case .publisher(let publisher, let service):
+    case .publisher(let publishing): publishing.service.stop()
+    case .replica(let service):
       service.stop()
-      publisher.stop()
-    case .replica(let replica, let service):
-      service.stop()
-      replica.stop()
+      let replicas = service.replicas
+      for replica in replicas { replica.requestStop() }
+      for replica in replicas { replica.stop() }
     }
   }
 
-  /// Versions and commits begin anew.
-  func beginEpoch(_ epoch: String) {
-    if case .publisher(let publisher, _) = part { publisher.beginEpoch(epoch) }
+  // MARK: - Replicas
+
+  /// Begins to make a file.
+  ///
+  /// - Parameters:
+  ///   - name: of a folder's database.
+  ///   - refused: called once, on the replica's thread, when it has ended because another program put a file in its place.
+  /// - Throws: for a file that is no replica's.
+  func makeReplica(
+    _ name: String?, at path: String, logger: Logger, refused: @escaping @Sendable (ForeignFile) -> Void
+  ) throws(ForeignFile) {
+    guard case .replica(let service) = part else { return }
+    var settings = settings
+    settings.database = name
+    let replica = try Replica(path, settings, broker, logger: logger)
+    service.add(replica)
+    replica.start { [weak service] error in
+      service?.remove(replica)
+      refused(error)
+    }
   }
 
-  /// What keeps a replica from being ready; nil: nothing. A publisher is ready whatever becomes of the log.
+  /// - Returns: whether there was one.
+  func endReplica(_ name: String) -> Bool {
+    guard case .replica(let service) = part, let replica = replica(name) else { return false }
+    service.remove(replica)
+    replica.stop()
+    return true
+  }
+
+  /// What makes a file; nil where nothing does.
+  func replica(_ name: String?) -> Replica? {
+    guard case .replica(let service) = part else { return nil }
+    return service.replica(name.map { LogSubjects(settings.address, database: $0) } ?? LogSubjects(settings.address))
+  }
+
+  /// It is known which databases a folder has: there are replicas for all of them.
+  func noteListed() { isListed.store(true, ordering: .releasing) }
+
+  /// What keeps replicas from being ready; nil: nothing. A publisher is ready whatever becomes of the log.
+  ///
+  /// Of a folder all have to be loaded once; then it is enough that one is up to date: a database that its writer cannot publish, or that
+  /// is just being made, does not keep the others from their clients.
   var readingFailure: FreshetError? {
-    guard case .replica(let replica, _) = part else { return nil }
-    let state = replica.state
+    guard case .replica(let service) = part else { return nil }
+    guard isListed.load(ordering: .acquiring) else {
+      return FreshetError(.overloaded, "it is not known yet which databases the log has")
+    }
+    let states = service.replicas.map(\.state)
+    if !isLoaded.load(ordering: .relaxed), let missing = states.first(where: { $0.position == nil }) {
+      return failure(of: missing)
+    }
+    isLoaded.store(true, ordering: .relaxed)
+    let failures = states.map(failure(of:))
+    return failures.contains(nil) ? nil : failures.first ?? nil
+  }
+
+  private func failure(of state: Replica.State) -> FreshetError? {
     guard let lag = state.lag else {
       return FreshetError(.overloaded, "the replica is not up to date yet: \(state.description)")
     }
-    if lag <= Int64(longestLag) * 1_000 { return nil }
+    if lag <= Int64(settings.longestLag) * 1_000 { return nil }
     return FreshetError(.overloaded, "the replica may be \(lag / 1_000) s behind: \(state.description)")
-  }
-}
-
-/// Runs what replicas' clients ask to be written.
-private struct ReplicasFront: Sendable {
-  private let pool: ControllerPool
-  private let transactions: (any ClientTransactions)?
-  /// In bytes.
-  private let longestAnswer: Int
-
-  init(_ pool: ControllerPool, _ transactions: (any ClientTransactions)?, longestAnswer: Int) {
-    self.pool = pool
-    self.transactions = transactions
-    self.longestAnswer = longestAnswer
-  }
-
-  func transact(_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) {
-    let answer = { @Sendable [self] (outcome: TransactionMemory.Outcome) in
-      var forwarded = ForwardedOutcome(outcome, epoch: pool.file.epochs.current.name)
-      var bytes = forwarded.json
-      if bytes.count > longestAnswer, case .success(var committed) = outcome {
-        // As for a repeated one: it is committed, and its rows are left out.
-        committed.results = nil
-        forwarded.outcome = .success(committed)
-        bytes = forwarded.json
-      }
-      reply(bytes)
-    }
-    guard let forwarded = try? ForwardedTransaction(JSONParser.parse(request)) else {
-      return answer(
-        .failure(
-          FreshetError(.badMessage, "the writer's server cannot read the transaction: is it of another version?")))
-    }
-    guard let transactions else {
-      return answer(
-        .failure(FreshetError(.notAllowed, "the writer's server is read-only; start it with --allow-writes")))
-    }
-    transactions.transact(forwarded.transaction, as: forwarded.write, once: forwarded.key, seenBy: pool, reply: answer)
-  }
-}
-
-/// Tells who has to know that versions and commits begin anew. Any thread.
-final class EpochFollowers: Sendable {
-  private let other: (@Sendable (String) -> Void)?
-  private let replication = Mutex<(told: String?, part: ServerReplication?)>((nil, nil))
-
-  init(_ other: (@Sendable (String) -> Void)?) { self.other = other }
-
-  func tell(_ epoch: String) {
-    replication.withLock { state in
-      state.told = epoch
-      state.part?.beginEpoch(epoch)
-    }
-    other?(epoch)
-  }
-
-  /// A server that starts with the first epoch, whatever was announced since.
-  func add(_ part: ServerReplication?) {
-    replication.withLock { state in
-      state.part = part
-      if let told = state.told { part?.beginEpoch(told) }
-    }
   }
 }

@@ -249,9 +249,14 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   }
 
   /// Begins nothing else, and waits until everything asked for so far is done and answered. What takes longer than
-  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. To be called once, at the end.
+  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. At the end; whoever calls
+  /// it later waits as well.
   func drain(grace: Duration) {
-    isClosed.withLock { $0 = true }
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    if wasClosed { return item.join() }
     let done = DispatchSemaphore(value: 0)
     mailbox.post(.signal(done))
     var wait = settings.grace

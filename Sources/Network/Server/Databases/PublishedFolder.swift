@@ -1,0 +1,192 @@
+import Ground
+import LiveQuery
+import Logging
+import Replication
+import Synchronization
+
+/// Has all databases of a folder open and published, and says in the log which there are: a thread of its own, which looks at the folder
+/// now and then.
+final class PublishedFolder: Sendable {
+  private enum Entry {
+    case opening
+    case open(DatabaseUse)
+    /// It cannot be opened, and is not tried before.
+    case failed(until: Instant)
+    /// There is no such file, since then.
+    case missing(DatabaseUse?, since: Instant)
+    /// It is being closed.
+    case closing
+    /// It is closed, and its streams have to go.
+    case gone
+  }
+
+  private let databases: Databases
+  private let index: DatabaseIndex
+  private let logger: Logger
+  private let worker = Worker()
+  private let entries = Mutex<[DatabaseName: Entry]>([:])
+  private let clock = MonotonicClock.system
+
+  private static let interval: Int32 = 2_000
+  /// How long a file has to be missing before it is said to be gone: replicas then put their copies aside.
+  private static let grace = Nanoseconds.milliseconds(10_000)
+  private static let pauseAfterFailure = Nanoseconds.milliseconds(60_000)
+
+  init(_ databases: Databases, _ replication: ServerReplication, logger: Logger) {
+    self.databases = databases
+    self.logger = logger
+    index = DatabaseIndex(replication.broker, replicas: replication.settings.replicas)
+  }
+
+  func start() {
+    worker.start { [self] in
+      // The thread's own: what the log says.
+      var told: Set<DatabaseName>?
+      var trouble = ""
+      while !worker.mustStop {
+        look()
+        do {
+          try tell(&told)
+          trouble = ""
+        } catch {
+          told = nil
+          if "\(error)" != trouble { logger.warning("the log is not told which databases there are: \(error)") }
+          trouble = "\(error)"
+        }
+        worker.rest(milliseconds: isOpening ? 20 : Self.interval)
+      }
+    }
+  }
+
+  /// Nothing keeps databases open any more.
+  func stop() {
+    worker.stop()
+    entries.withLock { $0 = [:] }
+  }
+
+  /// A database was made.
+  func noteMade() { worker.wake.signal() }
+
+  /// A database is about to be removed: it is not kept open.
+  func release(_ name: DatabaseName) { entries.withLock { $0[name] = .missing(nil, since: .distantPast) } }
+
+  private var isOpening: Bool {
+    entries.withLock { entries in
+      entries.values.contains {
+        switch $0 {
+        case .opening, .closing, .gone: true
+        case .open(let use): use.database.isBeginningToPublish
+        case .failed, .missing: false
+        }
+      }
+    }
+  }
+
+  // MARK: - The folder
+
+  private func look() {
+    let now = clock.now
+    // An unreadable folder says nothing of its files.
+    guard let names = databases.places.readableNames else { return }
+    let there = Set(names.filter(databases.isThere))
+    let (toOpen, toClose) = entries.withLock { entries in (open(there, now, &entries), close(there, now, &entries)) }
+    for name in toOpen {
+      let result = databases.use(name) { [self] in noteOpened(name, $0) }
+      if let result { noteOpened(name, result) }
+    }
+    for name in toClose {
+      databases.end(sessionsOf: name) { [self] in
+        entries.withLock { $0[name] = .gone }
+        worker.wake.signal()
+      }
+    }
+  }
+
+  private func open(_ there: Set<DatabaseName>, _ now: Instant, _ entries: inout [DatabaseName: Entry])
+    -> [DatabaseName]
+  {
+    there.filter { name in
+      switch entries[name] {
+      case .opening, .open, .closing, .gone: return false
+      case .failed(let until): if now < until { return false }
+      case .missing(let use?, _):
+        entries[name] = .open(use)
+        return false
+      case .missing(nil, _), nil: break
+      }
+      entries[name] = .opening
+      return true
+    }
+  }
+
+  private func close(_ there: Set<DatabaseName>, _ now: Instant, _ entries: inout [DatabaseName: Entry])
+    -> [DatabaseName]
+  {
+    entries.keys.filter { name in
+      if there.contains(name) { return false }
+      switch entries[name] {
+      case .open(let use): entries[name] = .missing(use, since: now)
+      case .failed: entries[name] = .missing(nil, since: now)
+      case .missing(_, let since):
+        if now - since >= Self.grace || since == .distantPast {
+          // Its use ends here.
+          entries[name] = .closing
+          return true
+        }
+      case .opening, .closing, .gone, nil: break
+      }
+      return false
+    }
+  }
+
+  private func noteOpened(_ name: DatabaseName, _ result: Result<DatabaseUse, FreshetError>) {
+    entries.withLock { entries in
+      // It was removed meanwhile.
+      guard case .opening = entries[name] else { return }
+      switch result {
+      case .success(let use): entries[name] = .open(use)
+      case .failure: entries[name] = .failed(until: clock.now + Self.pauseAfterFailure)
+      }
+    }
+    worker.wake.signal()
+  }
+
+  // MARK: - The log
+
+  /// - Parameter told: the databases of which the log says that they are there; nil: not known.
+  private func tell(_ told: inout Set<DatabaseName>?) throws {
+    var known = try told ?? read()
+    // What the broker has lost is said again.
+    if try index.count() ?? 0 < known.count { known = [] }
+    let (published, gone) = entries.withLock { entries in
+      (
+        entries.compactMap { name, entry in
+          if case .open(let use) = entry, use.database.isPublished { name } else { nil }
+        },
+        entries.compactMap { name, entry in if case .gone = entry { name } else { nil } }
+      )
+    }
+    for name in published where !known.contains(name) {
+      try index.say(.init(name.description, isRemoved: false))
+      known.insert(name)
+    }
+    for name in gone {
+      try index.removeStreams(of: name.description)
+      try index.say(.init(name.description, isRemoved: true))
+      known.remove(name)
+      entries.withLock { if case .gone = $0[name] { $0[name] = nil } }
+    }
+    told = known
+  }
+
+  /// What the log says. Databases that the server before has published, and that are not there, are missing from now on.
+  private func read() throws -> Set<DatabaseName> {
+    try index.ensure()
+    let told = Set(try index.all().filter { !$0.isRemoved }.compactMap { DatabaseName($0.name) })
+    let now = clock.now
+    entries.withLock { entries in
+      for name in told where entries[name] == nil { entries[name] = .missing(nil, since: now) }
+    }
+    return told
+  }
+}
