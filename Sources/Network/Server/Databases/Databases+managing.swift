@@ -1,4 +1,5 @@
 import Dispatch
+import Ground
 import LiveQuery
 import Logging
 import Synchronization
@@ -6,14 +7,17 @@ import Synchronization
 // Databases that clients make and remove.
 extension Databases {
   /// Makes a database. The reply comes on another thread.
-  func make(_ name: DatabaseName, _ reply: @escaping @Sendable (Result<DatabaseListing, FreshetError>) -> Void) {
+  func make(
+    _ name: DatabaseName, by actor: LogActor,
+    _ reply: @escaping @Sendable (Result<DatabaseListing, FreshetError>) -> Void
+  ) {
     if let error = refusalOfReplica { return reply(.failure(error)) }
     guard let new = configuration.newDatabases else {
       return reply(.failure(FreshetError(.notAllowed, "this server makes no databases: it has no newDatabases")))
     }
     perform(name) { [self] name in
       do throws(FreshetError) {
-        reply(.success(try make(name, new)))
+        reply(.success(try audited(.make, by: actor) { () throws(FreshetError) in try make(name, new) }))
       } catch { reply(.failure(error)) }
     }
   }
@@ -32,12 +36,43 @@ extension Databases {
     return listing
   }
 
+  /// Does something that the audit log has a line of before and after.
+  private func audited<Value>(
+    _ action: DatabaseAction, by actor: LogActor, _ body: () throws(FreshetError) -> Value
+  ) throws(FreshetError) -> Value {
+    guard let log = surroundings.auditLog else { return try body() }
+    let clock = configuration.clocks.monotonic
+    let (begun, start) = (try log.begin(.init(actor: actor, subject: .database(action))), clock.now)
+    do throws(FreshetError) {
+      let value = try body()
+      log.done(begun, clock.now - start)
+      return value
+    } catch {
+      log.failed(begun, error.code, clock.now - start)
+      throw error
+    }
+  }
+
+  /// A client may not do that.
+  func noteRefused(_ name: DatabaseName, _ action: DatabaseAction, by actor: LogActor) {
+    guard let log = surroundings.auditLog else { return }
+    perform(name) { _ in log.refused(.init(actor: actor, subject: .database(action)), .notAllowed) }
+  }
+
   /// Takes a database away from its clients, and moves its files into the folder `.removed` beside it.
   ///
   /// - Parameter reply: called on another thread, with what went wrong.
-  func remove(_ name: DatabaseName, _ reply: @escaping @Sendable (FreshetError?) -> Void) {
+  func remove(
+    _ name: DatabaseName, by actor: LogActor, _ reply: @escaping @Sendable (FreshetError?) -> Void
+  ) {
     if let error = refusalOfReplica { return reply(error) }
-    guard isThere(name), takeAway(name, then: { self.move($0) }, reply) else { return reply(.noSuchDatabase) }
+    let move = { @Sendable [self] (name: DatabaseName) -> FreshetError? in
+      do throws(FreshetError) {
+        try audited(.remove, by: actor) { () throws(FreshetError) in if let error = self.move(name) { throw error } }
+        return nil
+      } catch { return error }
+    }
+    guard isThere(name), takeAway(name, then: move, reply) else { return reply(.noSuchDatabase) }
     if case .published(let folder) = replicated { folder.release(name) }
   }
 

@@ -5,7 +5,7 @@ import Store
 import Synchronization
 import Wire
 
-/// One line for the beginning and one for the end of each transaction, with its client and outcome, without SQL and values.
+/// One line for the beginning and one for the end of each transaction, and of the making and removing of databases, with its client and outcome, without SQL and values.
 ///
 /// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line that says `end` is
 /// never dropped: while the disk is full it waits, and so no other transaction begins. After a `begin` without an `end`, the log does
@@ -84,6 +84,15 @@ final class AuditLog: Sendable {
   func committed(_ begun: Begun, changes: Int, _ duration: Nanoseconds) {
     let commit = Commit(begun: begun, changes: changes, duration: duration)
     commits.withLock { $0[begun.number] = commit }
+  }
+
+  /// What is no transaction is done.
+  func done(_ begun: Begun, _ duration: Nanoseconds) {
+    queue.keep(
+      line("end", begun) { line in
+        line.member("outcome", "done")
+        line.milliseconds(duration)
+      })
   }
 
   /// A follower has numbered the state that the transaction led to; nil: none will.

@@ -33,6 +33,13 @@ enum LogSubject: Sendable, Equatable {
   /// By the name of a query or statement that the operator has published.
   case published(String)
   case own(Fingerprint)
+  /// What is done with a database of several.
+  case database(DatabaseAction)
+}
+
+/// What a client has done with a database as a whole.
+enum DatabaseAction: String, Sendable {
+  case make, remove
 }
 
 extension JSONWriter {
@@ -47,6 +54,7 @@ extension JSONWriter {
     switch subject {
     case .published(let name): member("name", name)
     case .own(let fingerprint): member("fingerprint", fingerprint.description)
+    case .database(let action): member("action", action.rawValue)
     case nil: break
     }
   }

@@ -230,7 +230,9 @@ import Wire
       member: { tables: { item: }, queries: any }
     """
 
-  private func serveAdmins(_ script: String, _ folder: TemporaryFolder) throws -> LiveFolder {
+  private func serveAdmins(
+    _ script: String, _ folder: TemporaryFolder, audit: LogDestination? = nil
+  ) throws -> LiveFolder {
     try script.write(toFile: folder.path("schema.sql"), atomically: true, encoding: .utf8)
     let file = try ConfigurationFile(yaml: Self.admins, name: "x", folder: folder.path(""))
     let tokens = try JWTConfiguration.shared()
@@ -238,6 +240,7 @@ import Wire
       $0.authentication = tokens
       $0.access.roles = file.roles
       $0.newDatabases = file.newDatabases
+      $0.logs.audit = audit
     }
   }
 
@@ -280,6 +283,42 @@ import Wire
     // The name is free.
     #expect(try manage(live, "POST", "tenants/x") == 201)
     #expect(try live.get("tenants/x", "/v1/snapshot?from=item", token: token).text.contains("new 1"))
+  }
+
+  @Test func `The audit log has who made, removed, and was refused`() throws {
+    let folder = try TemporaryFolder()
+    let file = folder.path("audit.log")
+    let live = try serveAdmins(Self.sql("new"), folder, audit: .file(file))
+    #expect(try manage(live, "POST", "tenants/x", role: "member") == 403)
+    #expect(try manage(live, "POST", "tenants/x") == 201)
+    #expect(try manage(live, "POST", "tenants/x") == 409)
+    #expect(try manage(live, "DELETE", "tenants/x") == 204)
+    live.server.stop()
+    let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map { line in
+      ["event", "database", "role", "action", "outcome"].compactMap { name in
+        line.firstMatch(of: try! Regex("\"\(name)\":\"([^\"]*)\""))?.output[1].substring.map(String.init)
+      }.joined(separator: " ")
+    }
+    #expect(
+      lines == [
+        "refused tenants/x member make not_allowed", "begin tenants/x admin make", "end tenants/x admin make done",
+        "begin tenants/x admin make", "end tenants/x admin make constraint", "begin tenants/x admin remove",
+        "end tenants/x admin remove done",
+      ])
+  }
+
+  @Test func `A server ends while databases are being closed, and may be stopped twice`() throws {
+    for _ in 0..<10 {
+      let live = try LiveFolder(
+        Dictionary(uniqueKeysWithValues: (0..<6).map { ("d\($0).sqlite", Self.sql("d")) })
+      ) {
+        $0.access.allowsWrites = true
+        $0.limits.databaseIdle = .milliseconds(3)
+      }
+      for number in 0..<6 { #expect(try live.get("d\(number)", "/v1/snapshot?from=item").status == 200) }
+      live.server.stop()
+      live.server.stop()
+    }
   }
 
   @Test func `A database whose script fails is not there`() throws {
