@@ -49,7 +49,7 @@ extension Gateway {
   /// - Parameter path: the file's, which may be another than the request's.
   package func answerWithFile(_ path: String, _ request: HTTPRequest, _ id: RequestID) {
     let always = configuration.staticHeaders
-    guard let file = files?.open(path) else {
+    guard let file = openFile(path) else {
       let isScript = PublicFiles.isScript(path)
       return refuse(id, isScript ? GATEWAY_SCRIPT_NOT_FOUND : GATEWAY_NOT_FOUND, headers: always)
     }

@@ -12,7 +12,8 @@ internal import Synchronization
 package final class Gateway: @unchecked Sendable {
   let configuration: GatewayConfiguration
   let addresses: AddressLimits
-  let files: PublicFiles?
+  private let files: PublicFiles?
+  private let mounted: [(path: String, files: PublicFiles)]
   private let settings: GatewaySettings
   /// The service threads, by number.
   private let threads: [OpaquePointer]
@@ -28,11 +29,33 @@ package final class Gateway: @unchecked Sendable {
     addresses = try AddressLimits(configuration)
     settings = try GatewaySettings(configuration)
     files = try configuration.publicDirectory.map { directory throws(GatewayError) in try PublicFiles(directory) }
+    mounted = try configuration.mountedDirectories.map { mount throws(GatewayError) in
+      (mount.path, try PublicFiles(mount.directory))
+    }
     let sockets = try ListeningSockets(configuration)
     port = sockets.port
     let settings = settings
     threads = sockets.descriptors.enumerated().compactMap { settings.makeThread($0, listeningOn: $1) }
     guard threads.count == sockets.descriptors.count else { throw GatewayError(message: "out of memory") }
+  }
+
+  /// The file that a request's path names; nil: there is none.
+  func openFile(_ path: String) -> PublicFiles.File? {
+    for mount in mounted where path.hasPrefix(mount.path) {
+      return mount.files.open("/" + path.dropFirst(mount.path.count))
+    }
+    return files?.open(path)
+  }
+
+  /// - Throws: what keeps a gateway from being made, as far as can be said without listening: certificates, addresses, directories.
+  package static func check(_ configuration: GatewayConfiguration) throws(GatewayError) {
+    _ = try AddressLimits(configuration)
+    _ = try GatewaySettings(configuration)
+    for directory in [configuration.publicDirectory].compactMap(\.self)
+      + configuration.mountedDirectories.map(\.directory)
+    {
+      _ = try PublicFiles(directory)
+    }
   }
 
   /// Starts the service threads. To be called once.

@@ -25,6 +25,8 @@ package struct GatewayConfiguration: Sendable {
   package var trustedProxies: [String] = []
   /// The directory whose files are served at "/" and below; nil for none.
   package var publicDirectory: String?
+  /// Directories whose files are served below paths of their own, such as "/_/", whatever `publicDirectory` has there.
+  package var mountedDirectories: [(path: String, directory: String)] = []
   /// The path of the WebSocket route.
   package var livePath = "/v1/live"
   /// What the path may begin with in addition, before other parts; nil: nothing.

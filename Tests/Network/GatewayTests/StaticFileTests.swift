@@ -42,6 +42,24 @@ private final class PublicDirectory {
     }
   }
 
+  @Test func `A directory that is mounted hides what the public one has there`() throws {
+    let (files, pages) = (try PublicDirectory(), try PublicDirectory())
+    try pages.write("index.html", "mounted")
+    try files.write("_/index.html", "hidden by it")
+    func configure(_ configuration: inout GatewayConfiguration) {
+      configuration.publicDirectory = files.path
+      configuration.mountedDirectories = [("/_/", pages.path)]
+    }
+    try withGateway(configure: configure) { gateway in
+      let socket = try RawSocket(port: gateway.port)
+      #expect(try socket.request("GET", "/").text == "<!doctype html>")
+      #expect(try socket.request("GET", "/_/").text == "mounted")
+      for path in ["/_/%2e%2e/\(pages.secretName)", "/_", "/_/none", "/_//etc/passwd"] {
+        #expect(try socket.request("GET", path).status == 404, "\(path)")
+      }
+    }
+  }
+
   @Test func `The root is index html, as are folders`() throws {
     try withFiles { files, socket in
       try files.write("docs/index.html", "docs")

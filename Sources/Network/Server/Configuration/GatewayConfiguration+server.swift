@@ -9,6 +9,7 @@ extension GatewayConfiguration {
     listeningSocket = configuration.listening.socket
     serviceThreads = limits.serviceThreads
     publicDirectory = configuration.pages.directory
+    mountedDirectories = configuration.pages.clientDirectory.map { [(DatabasePath.pages, $0)] } ?? []
     certificate = configuration.listening.certificate
     trustedProxies = configuration.listening.trustedProxies
     clock = configuration.clocks.sockets

@@ -51,6 +51,8 @@ struct DatabasePath {
   let route: String
 
   static let prefix = "/db/"
+  /// Where the pages are that come with the program, of each database too.
+  static let pages = "/_/"
 
   /// - Parameter path: percent-decoded.
   init(_ path: String) {
@@ -60,7 +62,10 @@ struct DatabasePath {
     }
     let rest = path.dropFirst(Self.prefix.count)
     // No route's path has this twice, and names may.
-    let start = rest.ranges(of: "/v1/").last?.lowerBound ?? rest.lastIndex(of: "/") ?? rest.endIndex
+    let start =
+      rest.ranges(of: "/v1/").last?.lowerBound ?? rest.ranges(of: Self.pages).last?.lowerBound ?? rest.lastIndex(
+        of: "/")
+      ?? rest.endIndex
     (name, route) = (String(rest[..<start]), String(rest[start...]))
   }
 }

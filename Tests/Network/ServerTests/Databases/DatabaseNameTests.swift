@@ -25,6 +25,7 @@ import Testing
     ("/v1/live", nil, "/v1/live"), ("/db/a/v1/live", "a", "/v1/live"), ("/db/a/b/v1/live", "a/b", "/v1/live"),
     ("/db/a/v1/b/v1/queries/x", "a/v1/b", "/v1/queries/x"), ("/db/a", "a", ""), ("/db/a/", "a", "/"),
     ("/db/a/metrics", "a", "/metrics"), ("/db/", "", ""), ("/db//v1/live", "", "/v1/live"),
+    ("/db/a/b/_/", "a/b", "/_/"), ("/db/a/_/app.min.js", "a", "/_/app.min.js"), ("/_/", nil, "/_/"),
     ("/dba/v1/x", nil, "/dba/v1/x"),
   ]) func `A path names a database and a route`(_ path: String, _ name: String?, _ route: String) {
     let parsed = DatabasePath(path)
