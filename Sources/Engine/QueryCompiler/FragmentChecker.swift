@@ -144,6 +144,26 @@ package final class FragmentChecker {
     }
   }
 
+  /// What is wrong with tables that are read, with the one that was probably meant. Otherwise the words are SQLite's own.
+  ///
+  /// - Parameter from: as the client has written it. A single word that SQL has for itself is no name, and a syntax error to SQLite.
+  func withHint(_ error: FreshetError, from: String) -> FreshetError {
+    let names = role.visible.tables.map(\.name).filter { name in
+      !["sqlite_", "_freshet_"].contains { name.hasPrefix($0) }
+    }
+    if error.code == .badQuery, sqlite3_keyword_check(from, Int32(from.utf8.count)) != 0 {
+      if names.contains(where: { isSameName($0, from) }) {
+        return FreshetError(.badQuery, "from: \(from) is a word of SQL: write \(quotedIdentifier(from))")
+      }
+      return FreshetError(.noSuchTable, "from: no such table: \(from)\(Spelling.hint(for: from, of: names) ?? "")")
+    }
+    guard error.code == .noSuchTable, let start = error.message.firstRange(of: "no such table: ")?.upperBound else {
+      return error
+    }
+    let word = String(error.message[start...])
+    return FreshetError(error.code, error.message + (Spelling.hint(for: word, of: names) ?? ""))
+  }
+
   /// What is wrong with the filter on a table, in SQLite's words; nil: nothing, or there is none.
   package func problem(ofFilterOn table: String) -> FreshetError? {
     guard let shadow = role.shadows[table.lowercased()], let filter = shadow.filter else { return nil }

@@ -82,8 +82,9 @@ package struct QueryCompiler {
     self.query = query
     self.checker = checker
     fragments = try QueryFragments(query)
-    // An unknown table is SQLite's to report, in its own words.
-    columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
+    do throws(FreshetError) {
+      columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
+    } catch { throw checker.withHint(error, from: query.from) }
     // `t WHERE 1` continues after the tables, which nothing in parentheses can.
     try compile("SELECT 1 FROM (\(fromSQL))", place: "from")
     noteNestedTables()

@@ -1,6 +1,6 @@
 import Foundation
+import LiveQuery
 import Store
-import Wire
 
 /// One sentence on stderr and exit code 1.
 struct CommandFailure: Error, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CFreshetSystem
+import LiveQuery
 import Server
-import Wire
 
 @main
 struct Freshet: ParsableCommand {

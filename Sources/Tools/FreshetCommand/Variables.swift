@@ -1,6 +1,6 @@
 import Foundation
+import LiveQuery
 import Server
-import Wire
 
 /// The environment variables that the command reads.
 enum Variables {

@@ -88,6 +88,7 @@ import Testing
 
   @Test(arguments: [
     ("nosuch", "no_such_table: from: no such table: nosuch"),
+    ("order", "no_such_table: from: no such table: order"), ("group", "no_such_table: from: no such table: group"),
     ("\"no such\"", "no_such_table: from: no such table: no such"),
     ("", "bad_query: from is empty"),
     ("w", "bad_query: key is needed: w has no key of its own"),

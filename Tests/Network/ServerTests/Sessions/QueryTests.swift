@@ -399,4 +399,20 @@ import Wire
     #expect(client.line("q") == "''/: 7,7")
     live.stop()
   }
+
+  @Test(arguments: [
+    ("order", "from: no such table: order: did you mean orders?"),
+    ("ordres", "from: no such table: ordres: did you mean orders?"),
+    ("group", "from: group is a word of SQL: write \\\"group\\\""), ("nothing", "from: no such table: nothing\""),
+    ("_freshet_lag", "from: no such table: _freshet_lag\""),
+  ]) func `A table that is not there is answered with the one that was meant`(from: String, answer: String) throws {
+    let live = try LiveServer(
+      """
+      CREATE TABLE orders(id INTEGER PRIMARY KEY); CREATE TABLE "group"(id INTEGER PRIMARY KEY);
+      CREATE TABLE _freshet_log(id INTEGER PRIMARY KEY)
+      """)
+    let text = try live.http("GET", "/v1/snapshot?from=\(from)").text
+    #expect(text.contains(answer), "\(text)")
+    live.stop()
+  }
 }
