@@ -34,9 +34,9 @@ import Testing
     slow.note(published, .milliseconds(2_500))
     #expect(
       log.lines == [
-        "warning: a query was slow fingerprint=\(fingerprint) milliseconds=1000",
+        "warning: a query was slow fingerprint=\(fingerprint) from=t milliseconds=1000",
         "debug: the slow query fingerprint=\(fingerprint) query=SELECT * FROM t",
-        "warning: a query was slow fingerprint=\(fingerprint) milliseconds=2500 name=all",
+        "warning: a query was slow fingerprint=\(fingerprint) from=t milliseconds=2500 name=all",
         "debug: the slow query fingerprint=\(fingerprint) query=SELECT * FROM t",
       ])
     #expect(slow.counts.queries.map(\.count) == [2])

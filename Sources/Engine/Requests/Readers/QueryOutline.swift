@@ -9,7 +9,7 @@ struct QueryOutline: CustomStringConvertible {
   let description: String
 
   init(_ query: Query) {
-    var parts = ["SELECT \(Self.list(query.select, "*")) FROM \(Self.outline(query.from, beginsWithName: true))"]
+    var parts = ["SELECT \(Self.list(query.select, "*")) FROM \(Self.tables(of: query))"]
     if let filter = query.filter { parts.append("WHERE \(Self.outline(filter))") }
     if !query.groupBy.isEmpty { parts.append("GROUP BY \(Self.list(query.groupBy))") }
     if let having = query.having { parts.append("HAVING \(Self.outline(having))") }
@@ -17,6 +17,9 @@ struct QueryOutline: CustomStringConvertible {
     if !(sections + query.orderBy).isEmpty { parts.append("ORDER BY \(Self.list(sections + query.orderBy))") }
     description = parts.joined(separator: " ")
   }
+
+  /// What it is selected from.
+  static func tables(of query: Query) -> String { outline(query.from, beginsWithName: true) }
 
   private static func list(_ fragments: [String], _ none: String = "") -> String {
     fragments.isEmpty ? none : fragments.map { outline($0) }.joined(separator: ", ")

@@ -53,6 +53,7 @@ package final class SlowQueries: Sendable {
     count(query, fingerprint, duration)
     var metadata: Logger.Metadata = [
       "fingerprint": "\(fingerprint)", "milliseconds": "\(duration.count / 1_000_000)",
+      "from": "\(QueryOutline.tables(of: query).prefix(200))",
     ]
     if query.access.isPublished, let name = names[fingerprint] { metadata["name"] = "\(name)" }
     logger.warning("a query was slow", metadata: metadata)
