@@ -9,12 +9,14 @@ struct Permissions {
   private let ownSQL: OwnSQL
   /// Whether the client has a token for certain queries, and may do nothing else.
   private let isSealed: Bool
+  private let unknownRole: String?
 
   /// - Parameter everyone: what clients may send where there are no roles.
   init(of identity: Identity, roles: [String: Role], everyone: OwnSQL) {
     let claims = identity.claims.map { (Query.Access.claimPrefix + $0.key, $0.value) }
     self.claims = Dictionary(uniqueKeysWithValues: claims)
     isSealed = identity.sealed != nil
+    unknownRole = identity.unknownRole
     if isSealed {
       role = (identity.role, Role())
       ownSQL = []
@@ -30,6 +32,13 @@ struct Permissions {
 
   /// Nil: there are no roles.
   var roleName: String? { role?.name }
+
+  /// The role in a sentence, with the one that was meant.
+  private var roleInWords: String? {
+    role.map { role in
+      (unknownRole.map { "there is no role \($0), and " } ?? "") + "the role \(role.name)"
+    }
+  }
 
   /// Patterns of the names of databases that these permissions are for; nil: nothing is said.
   var databases: [String]? { role?.settings.databases }
@@ -50,7 +59,7 @@ struct Permissions {
     guard ownSQL.contains(.reading) else {
       throw FreshetError(
         .notAllowed,
-        (role.map { "the role \($0.name) may ask" } ?? "this server answers")
+        (roleInWords.map { "\($0) may ask" } ?? "this server answers")
           + " published queries only: see /v1/queries")
     }
     return Query.Access(role: role?.name, claims: claims)
@@ -59,13 +68,15 @@ struct Permissions {
   /// As who sealed queries are asked: all is readable, for who signed the token has chosen.
   var sealed: Query.Access { Query.Access(isPublished: true, claims: claims) }
 
-  func mayAsk(_ query: PublishedQuery) -> Bool { role?.settings.queries.contains(query.name) ?? true }
+  func mayAsk(_ query: PublishedQuery) -> Bool { role?.settings.mayAsk(query) ?? true }
 
   /// - Throws: `not_allowed`.
   func access(to query: PublishedQuery) throws(FreshetError) -> Query.Access {
     guard mayAsk(query) else {
-      throw FreshetError(.notAllowed, "the role \(role?.name ?? "") may not ask the query \(query.name)")
+      throw FreshetError(.notAllowed, "\(roleInWords ?? "") may not ask the query \(query.name)")
     }
+    // It reads what the role's own queries may, and not what those may that the role names.
+    if let settings = role?.settings, !settings.queries.contains(query.name) { return try ownQueries() }
     return Query.Access(role: query.isUnfiltered ? nil : role?.name, isPublished: true, claims: claims)
   }
 
@@ -88,7 +99,7 @@ struct Permissions {
     case .published(let name, let parameters):
       let statement = try published.find(name)
       guard mayRun(statement) else {
-        throw FreshetError(.notAllowed, "the role \(role?.name ?? "") may not run the statement \(name)")
+        throw FreshetError(.notAllowed, "\(roleInWords ?? "") may not run the statement \(name)")
       }
       transaction = try statement.bound(to: PublishedArguments(parameters))
     }
@@ -103,6 +114,6 @@ struct Permissions {
     if allowsOwnStatements { return }
     throw FreshetError(
       .notAllowed,
-      role.map { "the role \($0.name) may not write statements of its own" } ?? "writing is not allowed on this server")
+      roleInWords.map { "\($0) may not write statements of its own" } ?? "writing is not allowed on this server")
   }
 }

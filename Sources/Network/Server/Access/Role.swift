@@ -23,6 +23,12 @@ package struct Role: Sendable {
   package var limits: RoleLimits?
 
   package init() {}
+
+  /// Whether they may ask a published query by its name. Whoever may ask queries of their own may ask it as one of these, where it is not
+  /// meant to read more than the role may.
+  package func mayAsk(_ query: PublishedQuery) -> Bool {
+    queries.contains(query.name) || allowsOwnQueries && !query.isUnfiltered
+  }
 }
 
 extension [String: Role] {

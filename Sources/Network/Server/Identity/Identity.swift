@@ -6,6 +6,8 @@ struct Identity: Sendable, Hashable {
   var subject: String?
   /// An existing role, where roles are configured.
   var role: String
+  /// The role that the token says, where there is none of that name: the client is anonymous, and is told why.
+  var unknownRole: String?
   /// Every claim of the token by its name, as a value for SQLite.
   var claims: [String: SQLValue]
   /// Seconds since 1970; nil for a token that never expires.
@@ -23,6 +25,7 @@ struct Identity: Sendable, Hashable {
   func known(to roles: Set<String>) -> Identity {
     if roles.isEmpty || roles.contains(role) { return self }
     var identity = self
+    if role != Self.anonymousRole { identity.unknownRole = String(role.prefix(64)) }
     identity.role = Self.anonymousRole
     return identity
   }

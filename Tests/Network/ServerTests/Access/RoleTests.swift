@@ -130,7 +130,7 @@ import Wire
   }
 
   @Test func `Published queries are filtered, unless the operator says otherwise`() throws {
-    let live = try serve()
+    let live = try serve(Self.yaml.replacing("[any, totals,", with: "[totals,"))
     #expect(try get(live, "/v1/queries/totals?shape=arrays") == "[[1,40.0]]")
     #expect(try get(live, "/v1/queries/everything?shape=arrays") == "[[1,6.0]]")
     #expect(try get(live, "/v1/queries/hidden?shape=arrays") == "[[1,\"x\"]]")
@@ -165,6 +165,27 @@ import Wire
     #expect(try get(live, "/v1/explain?from=orders").hasPrefix("403 not_allowed"))
     let written = try live.http("POST", "/v1/transactions", body: "{\"statements\":[{\"sql\":\"DELETE FROM orders\"}]}")
     #expect(written.status == 403)
+    live.stop()
+  }
+
+  @Test func `Any query includes published ones, over what the role may read`() throws {
+    let live = try serve(Self.yaml.replacing("[any, totals, everything, hidden]", with: "[any, totals]"))
+    #expect(try get(live, "/v1/queries/other?shape=arrays").hasPrefix("[[1,\"Tea\"]"))
+    #expect(try get(live, "/v1/queries/totals?shape=arrays") == "[[1,40.0]]")
+    #expect(try get(live, "/v1/queries/hidden").hasPrefix("400 no_such_table"))
+    #expect(try get(live, "/v1/queries/everything").hasPrefix("403 not_allowed: the role anonymous may not ask"))
+    live.stop()
+  }
+
+  @Test func `A token whose role is not there is told so`() throws {
+    let file = try ConfigurationFile(yaml: "roles: { clerk: { tables: { orders: }, queries: any } }", name: "x")
+    let live = try LiveServer(Self.schema) {
+      $0.access.roles = file.roles
+      $0.authentication = try! JWTConfiguration.shared()
+    }
+    let token = try TokenMaker.shared().token(#"{"sub":"s","role":"clrk"}"#)
+    let answer = try live.http("GET", "/v1/snapshot?from=orders", headers: ["Authorization: Bearer \(token)"])
+    #expect(answer.status == 403 && answer.text.contains("there is no role clrk, and the role anonymous may ask"))
     live.stop()
   }
 
