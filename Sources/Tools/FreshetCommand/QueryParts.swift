@@ -3,6 +3,9 @@ import TerminalWatch
 
 /// The parts of a query that have an option of their own; they go before what the query's JSON says.
 struct QueryParts: ParsableArguments {
+  @Option(help: ArgumentHelp("A whole SELECT, instead of a query given as an argument.", valueName: "select"))
+  var sql: String?
+
   @Option(help: ArgumentHelp("The value of a parameter; can be repeated.", valueName: "name=value"))
   var param: [String] = []
 
@@ -12,6 +15,12 @@ struct QueryParts: ParsableArguments {
   @Option(help: ArgumentHelp("The condition that rows meet.", valueName: "condition"))
   var `where`: String?
 
+  @Option(help: ArgumentHelp("What to group by, separated by commas; can be repeated.", valueName: "list"))
+  var groupBy: [String] = []
+
+  @Option(help: ArgumentHelp("The condition that groups meet.", valueName: "condition"))
+  var having: String?
+
   @Option(help: ArgumentHelp("What to sort by, separated by commas; can be repeated.", valueName: "list"))
   var orderBy: [String] = []
 
@@ -20,21 +29,45 @@ struct QueryParts: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "What tells a row from all others, separated by commas; can be repeated. (default: the primary key)",
+      valueName: "list"))
+  var key: [String] = []
+
+  @Option(help: ArgumentHelp("How many rows the list has at most: the first ones, as it is sorted.", valueName: "rows"))
+  var top: Int?
+
+  @Option(
+    help: ArgumentHelp("Run a query that changes with time, or with other files, so often.", valueName: "seconds"))
+  var refreshEvery: Double?
+
+  @Option(
+    help: ArgumentHelp(
       "An aggregate of the rows, for the list and for each section; can be repeated.", valueName: "name=expression"))
   var total: [String] = []
+
+  @Option(
+    help: ArgumentHelp("A value that is shown beside the list; can be repeated.", valueName: "name=select"))
+  var alongside: [String] = []
 
   /// - Parameter query: JSON, or what to select from.
   /// - Parameter name: of a published query, instead.
   func query(_ query: String?, name: String? = nil) throws -> WatchQuery {
     var watched = WatchQuery()
     watched.query = query
+    watched.sql = sql
     watched.name = name
     watched.parameters = param
     watched.select = select
     watched.filter = `where`
+    watched.groupBy = groupBy
+    watched.having = having
     watched.orderBy = orderBy
     watched.sectionBy = sectionBy
+    watched.key = key
+    watched.top = top
+    watched.refreshEvery = refreshEvery
     watched.totals = total
+    watched.alongside = alongside
     do { _ = try watched.json() } catch { throw ValidationError("\(error).") }
     return watched
   }

@@ -12,6 +12,8 @@ package struct WatchQueryError: Error, CustomStringConvertible {
 package struct WatchQuery {
   /// JSON, a whole SELECT, or a `from` fragment such as a table's name.
   package var query: String?
+  /// A whole SELECT.
+  package var sql: String?
   /// The name of a published query.
   package var name: String?
   /// `NAME=VALUE`; a value that is written as a JSON number is one, else it is text, as in URLs.
@@ -19,40 +21,52 @@ package struct WatchQuery {
   /// Expressions; each may hold several, separated by commas.
   package var select: [String] = []
   package var filter: String?
+  package var groupBy: [String] = []
+  package var having: String?
   package var orderBy: [String] = []
   package var sectionBy: String?
+  package var key: [String] = []
+  /// How many rows the result has at most.
+  package var top: Int?
+  /// In seconds.
+  package var refreshEvery: Double?
   /// `NAME=EXPRESSION`.
   package var totals: [String] = []
+  /// `NAME=SELECT`.
+  package var alongside: [String] = []
 
   package init() {}
 
   /// - Throws: a sentence that says what is wrong.
   package func json() throws(WatchQueryError) -> JSONValue {
     var members = try source()
-    let lists = [("select", select), ("orderBy", orderBy)]
+    let lists = [("select", select), ("groupBy", groupBy), ("orderBy", orderBy), ("key", key)]
     for (member, values) in lists where !values.isEmpty {
       members[member] = .array(values.flatMap(\.topLevelParts).map { .string($0) })
     }
-    if let filter { members["where"] = .string(filter) }
-    if let sectionBy { members["sectionBy"] = .string(sectionBy) }
-    if !totals.isEmpty {
-      var expressions =
-        try members["totals"].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
-      for total in totals {
-        let (name, expression) = try Self.pair(total, "--total takes NAME=EXPRESSION")
-        expressions[name] = .string(expression)
-      }
-      members["totals"] = .object(expressions)
+    for (member, text) in [("where", filter), ("having", having), ("sectionBy", sectionBy)] {
+      if let text { members[member] = .string(text) }
     }
-    if !parameters.isEmpty {
-      var values = try members["params"].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
-      for parameter in parameters {
-        let (name, value) = try Self.pair(parameter, "--param takes NAME=VALUE")
-        values[name] = Self.scalar(value)
-      }
-      members["params"] = .object(values)
-    }
+    if let top { members["limit"] = .integer(Int64(top)) }
+    if let refreshEvery { members["refreshEvery"] = .real(refreshEvery) }
+    try Self.add(totals, to: "totals", of: &members, "--total takes NAME=EXPRESSION") { .string($0) }
+    try Self.add(alongside, to: "alongside", of: &members, "--alongside takes NAME=SELECT") { .string($0) }
+    try Self.add(parameters, to: "params", of: &members, "--param takes NAME=VALUE", Self.scalar)
     return .object(members)
+  }
+
+  /// Adds texts of the form `NAME=…` to a member that is an object.
+  private static func add(
+    _ texts: [String], to member: String, of members: inout [String: JSONValue], _ rule: String,
+    _ value: (String) -> JSONValue
+  ) throws(WatchQueryError) {
+    if texts.isEmpty { return }
+    var values = try members[member].map { (value) throws(WatchQueryError) in try Self.members(of: value) } ?? [:]
+    for text in texts {
+      let (name, rest) = try pair(text, rule)
+      values[name] = value(rest)
+    }
+    members[member] = .object(values)
   }
 
   private static func pair(_ text: String, _ rule: String) throws(WatchQueryError) -> (name: String, value: String) {
@@ -63,11 +77,11 @@ package struct WatchQuery {
   }
 
   private func source() throws(WatchQueryError) -> [String: JSONValue] {
-    switch (query, name) {
-    case (nil, nil): throw WatchQueryError("what to watch is missing: a query, a table or --name")
-    case (.some, .some): throw WatchQueryError("give either a query or --name")
-    case (nil, let name?): return ["name": .string(name)]
-    case (let query?, nil):
+    switch (query, sql, name) {
+    case (nil, nil, nil): throw WatchQueryError("what to watch is missing: a query, a table, --sql or --name")
+    case (nil, let sql?, nil): return ["sql": .string(sql)]
+    case (nil, nil, let name?): return ["name": .string(name)]
+    case (let query?, nil, nil):
       guard query.first(where: { !$0.isWhitespace }) == "{" else {
         return [Self.isSelect(query) ? "sql" : "from": .string(query)]
       }
@@ -76,6 +90,7 @@ package struct WatchQuery {
         throw WatchQueryError("the query is not JSON: \(error.message), at byte \(error.offset)")
       }
       return try Self.members(of: value)
+    default: throw WatchQueryError("give one of a query, --sql and --name")
     }
   }
 

@@ -1,3 +1,4 @@
+import LiveQuery
 import TerminalWatch
 import Testing
 import Wire
@@ -42,7 +43,34 @@ import Wire
       } == #"{"name":"banks","params":{"state":"GA"}}"#)
   }
 
+  /// What a command line cannot say would have to be said in JSON.
+  @Test func `Every member of a query has an option`() throws {
+    let json = try text {
+      $0.query = "t"
+      $0.select = ["a"]
+      $0.filter = "a > 1"
+      $0.groupBy = ["a, b", "c"]
+      $0.having = "count(*) > 1"
+      $0.orderBy = ["a"]
+      $0.sectionBy = "b"
+      $0.key = ["a", "b"]
+      $0.top = 3
+      $0.refreshEvery = 2.5
+      $0.totals = ["n=count(*)"]
+      $0.alongside = ["x=SELECT 1"]
+      $0.parameters = ["p=1"]
+    }
+    guard case .object(var members) = try JSONParser.parse(json) else { return #expect(Bool(false)) }
+    #expect(Set(members.keys).union(["sql"]) == Set(Query.members))
+    #expect(members["groupBy"]?.jsonText == #"["a"," b","c"]"#)
+    #expect(try text { $0.sql = "SELECT 1" } == #"{"sql":"SELECT 1"}"#)
+    // It is a query.
+    members["sectionBy"] = nil
+    _ = try Query(json: .object(members))
+  }
+
   @Test func `What is no query is refused`() {
+    #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.sql) = ("t", "SELECT 1") } }
     #expect(throws: WatchQueryError.self) { try text { _ in } }
     #expect(throws: WatchQueryError.self) { try text { ($0.query, $0.name) = ("t", "n") } }
     #expect(throws: WatchQueryError.self) { try text { $0.query = "{nonsense" } }
