@@ -43,8 +43,9 @@ struct Check: ParsableCommand {
     _ path: String, _ name: DatabaseName?, _ configuration: ConfigurationFile
   ) throws -> ConfigurationCheck {
     let existing = try DatabaseFile.existing(path)
-    let access = ServerConfiguration(database: existing, accessOf: configuration)
-    if let mistake = access.accessMistake { throw CommandFailure("\(file): \(mistake)") }
+    var server = ServerConfiguration(database: existing, accessOf: configuration)
+    do { try server.set(configuration.door) } catch { throw CommandFailure("\(file): \(error)") }
+    if let mistake = server.mistake { throw CommandFailure("\(file): \(mistake)") }
     var check = ConfigurationCheck(configuration, name)
     do { try check.run(existing) } catch let error as FreshetError { throw CommandFailure(error.message) }
     return check
@@ -85,6 +86,15 @@ private struct ConfigurationCheck {
 
   mutating func withholdReport() { lines = [] }
 
+  /// A parameter that no client can give a value.
+  private func undeclared(_ sql: String, _ declared: [PublishedParameter]) -> String? {
+    let tokens = SQLTokenizer(sql)
+    return tokens.lazy.filter { $0.kind == .parameter }.map { String(tokens.text(of: $0)) }.first { text in
+      let name = String(text.dropFirst())
+      return !declared.contains { $0.name == name } && !Query.Access.isClaim(name)
+    }
+  }
+
   mutating func run(_ path: String) throws {
     let schema = try Connection(path).withRaw { try DatabaseSchema.read($0) }
     let location: String
@@ -96,6 +106,11 @@ private struct ConfigurationCheck {
     if let database { lines.append("\(database):") }
     for statement in access.statements.list {
       for sql in statement.statements.map(\.sql) {
+        if let name = undeclared(sql, statement.parameters) {
+          add(
+            "statements.\(statement.name)",
+            "the statement \(statement.name): the parameter \(name) is not declared under parameters")
+        }
         if let error = statements.problem(sql) {
           add("statements.\(statement.name).sql", "the statement \(statement.name): \(error.message)")
         }
@@ -122,6 +137,9 @@ private struct ConfigurationCheck {
     let (place, path) = ("the role \(name)", "roles.\(name)")
     let who =
       name == "anonymous" ? "who has no token, or one of a role that is not here" : "who has a token of this role"
+    if configuration.authentication == nil, name != "anonymous" {
+      add(path, "nobody can have the role \(name): there is no auth, so no token says a role")
+    }
     lines.append("\(name): \(who)")
     for (table, rule) in role.tables.tables.sorted(by: { $0.key < $1.key }) {
       guard let found = schema.table(table) else {
@@ -149,11 +167,31 @@ private struct ConfigurationCheck {
       check(
         mine.filter(\.isUnfiltered), for: Query.Access(), RoleSchema(unrestricted: schema), location, path,
         "\(place), ")
+      for query in mine { lines += warnings(of: query, for: role, schema, location) }
     } catch { add(path, "\(place): \(error.message)") }
     lines.append("  may ask \(asked(role))")
     let run =
       role.statements.sorted() + (role.allowsOwnStatements ? ["any statements of their own, over all tables"] : [])
     lines.append("  may write \(run.isEmpty ? "nothing" : run.joined(separator: ", "))")
+  }
+
+  /// What a published query shows a role that its own queries would not.
+  private func warnings(
+    of published: PublishedQuery, for role: Role, _ schema: DatabaseSchema, _ location: String
+  ) -> [String] {
+    let unrestricted = RoleSchema(unrestricted: schema)
+    guard let checker = try? FragmentChecker(path: location, role: unrestricted),
+      let compiled = try? QueryCompiler.compile(unrestricted.narrowed(published.sample), checker: checker),
+      let tables = try? compiled.explanation(checker: checker).tables.map(\.name)
+    else { return [] }
+    return Set(tables).sorted().compactMap { table in
+      guard let rule = role.tables.tables[table.lowercased()] else {
+        return "    (the query \(published.name) reads \(table), of which this role may read nothing otherwise)"
+      }
+      guard published.isUnfiltered, rule.rows != nil else { return nil }
+      return
+        "    (the query \(published.name) reads all rows of \(table), also those that this role may not read otherwise)"
+    }
   }
 
   private func asked(_ role: Role) -> String {

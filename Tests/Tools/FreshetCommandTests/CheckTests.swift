@@ -12,10 +12,12 @@ import Testing
     CREATE VIEW hidden AS SELECT id FROM secret;
     """
 
-  private func check(_ yaml: String) throws -> (status: Int32, output: String, errors: String) {
+  private func check(_ yaml: String, hasTokens: Bool = true) throws -> (status: Int32, output: String, errors: String) {
     let folder = try ProgramFolder(Self.schema)
     let path = folder.path + "/freshet.yaml"
-    try yaml.write(toFile: path, atomically: true, encoding: .utf8)
+    try String(repeating: "s", count: 32).write(toFile: folder.path + "/secret", atomically: true, encoding: .utf8)
+    let auth = hasTokens ? "\nauth: { jwt: { algorithm: HS256, secretFile: secret } }" : ""
+    try (yaml + auth).write(toFile: path, atomically: true, encoding: .utf8)
     let result = try Program.run("check", path, "--database", folder.database)
     return (result.status, result.output, result.errors.replacingOccurrences(of: path, with: "x"))
   }
@@ -107,6 +109,35 @@ import Testing
     #expect(result.status == 1 && result.errors.contains(problem), "\(result.errors)")
   }
 
+  @Test(arguments: [
+    ("roles: { clerk: { tables: { orders: } } }", "x, line 1: nobody can have the role clerk: there is no auth"),
+    ("trustedProxies: [10.0.0.0/99]", "10.0.0.0/99"), ("tls: { certificate: none.pem, key: none.pem }", "none.pem"),
+    ("accessLog: none/access.log", "none/access.log"), ("auditLog: none/audit.log", "none/audit.log"),
+    (
+      "statements:\n  s: { sql: 'UPDATE orders SET total = :total', parameters: { totl: {} } }",
+      "x, line 2: the statement s: the parameter :total is not declared under parameters"
+    ),
+  ]) func `What keeps a server from starting, or never works, is a mistake`(yaml: String, problem: String) throws {
+    let result = try check(yaml, hasTokens: false)
+    #expect(result.status == 1 && result.errors.contains(problem), "\(result.errors)")
+  }
+
+  @Test func `What a published query shows beyond the role is said`() throws {
+    let result = try check(
+      """
+      roles:
+        clerk: { tables: { orders: { rows: "customer_id = :claims_sub" } }, queries: [all, mine, inside] }
+      queries:
+        all: { unfiltered: true, query: { from: orders } }
+        mine: { query: { from: orders } }
+        inside: { query: { from: secret } }
+      """)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.contains("(the query all reads all rows of orders, also those that"))
+    #expect(result.output.contains("(the query inside reads secret, of which this role may read nothing otherwise)"))
+    #expect(!result.output.contains("query mine"))
+  }
+
   @Test func `The example of a shop is right`() throws {
     let example = Fixtures.repository.appending(path: "examples/shop").path
     let folder = try ProgramFolder(try String(contentsOfFile: example + "/shop.sql", encoding: .utf8))
@@ -123,15 +154,16 @@ import Testing
       try SQLiteShell(path: folder.path("\(name).db")).run("CREATE TABLE \(table)(id INTEGER PRIMARY KEY)")
     }
     let yaml = """
-      roles: { member: { tables: { orders: }, queries: any } }
+      roles: { anonymous: { tables: { orders: }, queries: any } }
       databases:
-        shared: { roles: { member: { tables: { produkt: }, queries: any } } }
+        shared: { roles: { anonymous: { tables: { produkt: }, queries: any } } }
       """
     let path = folder.path("freshet.yaml")
     try yaml.write(toFile: path, atomically: true, encoding: .utf8)
     let result = try Program.run("check", path, "--database", folder.path(""))
     #expect(result.status == 1)
-    #expect(result.errors.contains("line 3: shared: the role member: there is no table produkt: did you mean product?"))
+    #expect(
+      result.errors.contains("line 3: shared: the role anonymous: there is no table produkt: did you mean product?"))
     #expect(result.output.contains("a:\n") && result.output.contains("shared:\n") && !result.output.contains("b:\n"))
   }
 }

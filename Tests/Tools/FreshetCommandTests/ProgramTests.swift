@@ -304,7 +304,7 @@ import Wire
   @Test(arguments: [
     (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"),
     (["serve", "DIR/none/*.db", "--copy"], "--copy serves a copy of one file"),
-    (["serve", "DIR/several", "--publish", "nats://127.0.0.1/x"], "several databases are not published"),
+    (["serve", "DIR/several", "DIR/none.db", "--replicate", "nats://127.0.0.1/x"], "are made in one folder"),
     (["serve", "DIR/nosuch/*.db"], "there is no folder"),
     (["explain", "DIR", "t"], "is a directory"),
     (["serve", "DIR/text"], "is not an SQLite database"), (["serve"], "Missing expected argument '<db>'"),

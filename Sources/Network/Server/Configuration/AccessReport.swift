@@ -1,3 +1,4 @@
+import Gateway
 import LiveQuery
 import Replication
 
@@ -26,6 +27,11 @@ package struct AccessReport: Sendable {
     if isWritable == false, configuration.needsWriter {
       warnings.append(
         "clients may write, but the system does not let this server write \(configuration.database) and its folder")
+    }
+    for (name, role) in configuration.access.roles.sorted(by: { $0.key < $1.key }) where role.mayNothing {
+      warnings.append(
+        "the role \(name) may read and write nothing: give it tables and queries: any, or the names of published queries and statements"
+      )
     }
     self.warnings = warnings
   }
@@ -72,6 +78,14 @@ package struct AccessReport: Sendable {
   }
 }
 
+extension Role {
+  /// Whether it was probably forgotten to say what the role may. Those without a token may be meant to do nothing.
+  fileprivate var mayNothing: Bool {
+    !allowsOwnQueries && queries.isEmpty && !allowsOwnStatements && statements.isEmpty && managed.isEmpty
+      && !tables.tables.isEmpty
+  }
+}
+
 extension ServerConfiguration {
   /// What clients without roles may send.
   package var ownSQLOfEveryone: OwnSQL { access.ownSQLOfEveryone(isLoopback: listening.isLoopback) }
@@ -80,6 +94,16 @@ extension ServerConfiguration {
   var needsWriter: Bool {
     !access.statements.list.isEmpty || ownSQLOfEveryone.contains(.writing)
       || access.roles.values.contains { $0.ownSQL.contains(.writing) }
+  }
+
+  /// Why a server does not start with these settings on this machine, as one sentence, as far as can be said without starting it.
+  package var mistake: String? {
+    if let accessMistake { return accessMistake }
+    do throws(GatewayError) { try Gateway.check(GatewayConfiguration(self)) } catch { return error.message }
+    for case .file(let path)? in [logs.access, logs.audit] {
+      if let mistake = LogFile.mistake(at: path) { return mistake }
+    }
+    return nil
   }
 
   /// Why a server does not start with these settings, as one sentence; nil: they say who may do what.

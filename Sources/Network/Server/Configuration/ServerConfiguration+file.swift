@@ -1,5 +1,6 @@
 package import Following
 import Foundation
+import LiveQuery
 package import Replication
 import Wire
 import Yams
@@ -212,6 +213,8 @@ extension ServerConfiguration {
 
   private mutating func take(_ file: ConfigurationFile) {
     listening.host = file.host ?? listening.host
+    logs.access = file.accessLog
+    logs.audit = file.auditLog
     authentication = file.authentication
     access = AccessSettings(file)
     databases = file.databases

@@ -25,6 +25,14 @@ struct LogFile: ~Copyable {
     return descriptor
   }
 
+  /// Why a file cannot be appended to, as a sentence; nil: nothing is known against it. None is made.
+  static func mistake(at path: String) -> String? {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let isThere = access(path, F_OK) == 0
+    if isThere ? access(path, W_OK) == 0 : access(folder, W_OK | X_OK) == 0 { return nil }
+    return "cannot open the log \(path): \(String(cString: strerror(errno)))"
+  }
+
   /// Opens the file that has the name now; the one that was open stays when that fails.
   mutating func reopen() throws(SystemError) {
     guard case .file = destination else { return }
