@@ -68,6 +68,7 @@ package final class FreshetServer: Sendable {
     accessLog?.start()
     auditLog?.start()
     databases.only?.database.start()
+    routes.reports.start()
     replication?.start()
     databases.startReplication()
   }
@@ -162,6 +163,7 @@ package final class FreshetServer: Sendable {
   /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their states.
   package func stop() {
     door.close()
+    routes.reports.history.stop()
     gateway.stopListening()
     databases.drain()
     routes.snapshotRequests.stop()

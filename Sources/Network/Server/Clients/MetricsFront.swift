@@ -20,7 +20,7 @@ final class MetricsFront: GatewayDelegate {
       request: request, identity: .anonymous, id: id, gateway: gateway, origins: CrossOrigin(request, allowed: []))
     let (routes, _) = Route.at(request.path)
     if let refusal = policy.refusal(of: request) { return exchange.answer(.problem(.notAllowed, refusal.message)) }
-    guard let route = routes.first, Route.metricsPrefixes.contains(request.path) else {
+    guard let route = routes.first, Route.ofMetrics.contains(route) else {
       return exchange.answer(.problem(.notFound, "there is nothing at \(request.path)"))
     }
     exchange.answer(at: [route]) { reports.answer($0, exchange) }

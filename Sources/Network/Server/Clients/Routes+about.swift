@@ -44,7 +44,7 @@ extension Routes {
 
 // Metrics, health and readiness.
 extension ServerReports {
-  /// - Parameter route: one of these three.
+  /// - Parameter route: one of `Route.ofMetrics`.
   func answer(_ route: Route, _ exchange: HTTPExchange) {
     switch route {
     case .getMetrics:
@@ -52,6 +52,7 @@ extension ServerReports {
         let headers = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
         exchange.answer(HTTPAnswer(status: 200, headers: headers, body: Array(text.utf8)))
       }
+    case .getMetricsHistory: exchange.answer(.json(history.json, headers: [("Cache-Control", "no-store")]))
     case .getReadiness:
       readiness { [self] failure in
         exchange.answer(failure.map { .problem($0) } ?? .ready(isWritable: isWritable))

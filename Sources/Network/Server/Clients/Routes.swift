@@ -84,7 +84,7 @@ final class Routes: Sendable {
     case .postDatabase: try postDatabase(exchange)
     case .deleteDatabase: try deleteDatabase(exchange)
     case .getClientFile: exchange.answer(clientFiles.answer(to: name, EntityTags(exchange.request.ifNoneMatch)))
-    case .getHealth, .getReadiness, .getMetrics: reports.answer(route, exchange)
+    case .getHealth, .getReadiness, .getMetrics, .getMetricsHistory: reports.answer(route, exchange)
     case .getOpenAPI: exchange.answer(.json(PackageResources.openapi_json))
     case .getAsyncAPI: exchange.answer(.json(PackageResources.asyncapi_json))
     default: exchange.answer(.problem(.notFound, "there is nothing at \(exchange.request.path)"))

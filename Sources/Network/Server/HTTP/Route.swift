@@ -19,6 +19,7 @@ package enum Route: String, CaseIterable, Sendable {
   case getHealth = "GET /healthz"
   case getReadiness = "GET /readyz"
   case getMetrics = "GET /metrics"
+  case getMetricsHistory = "GET /metrics/history"
   case getOpenAPI = "GET /openapi.json"
   case getAsyncAPI = "GET /asyncapi.json"
 
@@ -32,6 +33,7 @@ package enum Route: String, CaseIterable, Sendable {
   var isOfDatabase: Bool {
     switch self {
     case .getDatabases, .postDatabase, .deleteDatabase, .getClientFile, .getHealth, .getReadiness, .getMetrics,
+      .getMetricsHistory,
       .getOpenAPI, .getAsyncAPI:
       false
     default: true
@@ -43,6 +45,8 @@ package enum Route: String, CaseIterable, Sendable {
 
   /// Those of them that may have an address of their own.
   static let metricsPrefixes = ["/healthz", "/readyz", "/metrics"]
+  /// The routes of those.
+  static let ofMetrics: Set<Route> = [.getHealth, .getReadiness, .getMetrics, .getMetricsHistory]
 
   /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.
   static func at(_ path: String) -> (routes: [Route], name: String) {

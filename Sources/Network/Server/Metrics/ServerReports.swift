@@ -19,6 +19,7 @@ final class ServerReports: Sendable {
   let roles = RoleCounts()
   /// Nil: there is none.
   let accessLog: AccessLog?
+  let history = MetricsHistory()
   /// Seconds since 1970.
   let startTime = Date().timeIntervalSince1970
 
@@ -30,6 +31,11 @@ final class ServerReports: Sendable {
     self.door = door
     self.rejections = rejections
     self.accessLog = accessLog
+  }
+
+  /// Keeps what metrics were, until the server stops.
+  func start() {
+    history.start(count: { [databases] in databases.open.count }) { [weak self] reply in self?.metrics(reply) }
   }
 
   /// Answers once every follower of the databases that are open has sent its part, or has not in time.

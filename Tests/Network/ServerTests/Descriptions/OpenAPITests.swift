@@ -67,7 +67,7 @@ import Wire
     (.getDatabases, "/v1/databases", nil, 200),
     (.postDatabase, "/v1/databases", #"{"name":"a"}"#, 403), (.deleteDatabase, "/v1/databases?name=a", nil, 403),
     (.getHealth, "/healthz", nil, 200),
-    (.getReadiness, "/readyz", nil, 200),
+    (.getReadiness, "/readyz", nil, 200), (.getMetricsHistory, "/metrics/history", nil, 200),
     (.getOpenAPI, "/openapi.json", nil, 200), (.getAsyncAPI, "/asyncapi.json", nil, 200),
   ]
 
