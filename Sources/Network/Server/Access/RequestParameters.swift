@@ -21,6 +21,8 @@ struct RequestParameters {
   var source: Source
   var window = Window(offset: 0, limit: RequestParameters.defaultLimit)
   var shape = Shape.objects
+  /// Nil: the snapshot as JSON.
+  var table: TableFormat?
   /// How long to wait for another version than the client has.
   var wait = Duration.zero
   /// The least time between two patches.
@@ -38,10 +40,12 @@ struct RequestParameters {
     var parts = QueryParts()
     if case .published(let name) = purpose { parts.name = name }
     source = .none
+    var limit: Int?
     for (name, value) in string.items {
       switch (name, purpose) {
       case ("offset", _): window.offset = try RequestParameters.count(value, name)
-      case ("limit", _): window.limit = try RequestParameters.count(value, name)
+      case ("limit", _): limit = try RequestParameters.count(value, name)
+      case ("format", .snapshot), ("format", .published): table = try RequestParameters.format(value)
       case ("shape", _): shape = try Shape(json: .string(value)) ?? .objects
       case ("wait", .snapshot), ("wait", .published): wait = try RequestParameters.seconds(value, name)
       case ("minInterval", .subscription): minInterval = .milliseconds(try RequestParameters.count(value, name))
@@ -52,6 +56,16 @@ struct RequestParameters {
       }
     }
     source = try parts.source()
+    // A table that is exported is whole.
+    window.limit = limit ?? (table == nil ? RequestParameters.defaultLimit : RequestParameters.mostRows)
+  }
+
+  private static let mostRows = 1 << 53
+
+  private static func format(_ text: String) throws(FreshetError) -> TableFormat? {
+    if text == "json" { return nil }
+    if let format = TableFormat(rawValue: text) { return format }
+    throw FreshetError(.badQuery, "format must be json, csv or ndjson")
   }
 
   /// From the body of a POST.
@@ -65,7 +79,7 @@ struct RequestParameters {
   }
 
   private static func count(_ text: String, _ name: String) throws(FreshetError) -> Int {
-    guard let value = Int(text), value >= 0, value <= 1 << 53 else {
+    guard let value = Int(text), value >= 0, value <= mostRows else {
       throw FreshetError(.badQuery, "\(name) must be a whole number from 0 up")
     }
     return value

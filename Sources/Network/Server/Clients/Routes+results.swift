@@ -34,7 +34,7 @@ extension Routes {
       [snapshotRequests] result in
       defer { withExtendedLifetime(ticket) {} }
       snapshotRequests.remove(exchange.id)
-      exchange.answer(HTTPAnswer(result, parameters.shape, known))
+      exchange.answer(HTTPAnswer(result, parameters, known))
     }
     request.id = exchange.id.rawValue
     request.unless = known.versions
@@ -69,15 +69,23 @@ extension Routes {
 }
 
 extension HTTPAnswer {
-  fileprivate init(_ result: Result<SnapshotAnswer, FreshetError>, _ shape: Shape, _ known: EntityTags) {
+  fileprivate init(
+    _ result: Result<SnapshotAnswer, FreshetError>, _ parameters: RequestParameters, _ known: EntityTags
+  ) {
     switch result {
     case .failure(let error): self = .problem(error)
     case .success(.unchanged(let version)): self = .unchanged(version)
     case .success(.snapshot(let snapshot)) where known.contains(snapshot.version): self = .unchanged(snapshot.version)
     case .success(.snapshot(let snapshot)):
+      if let format = parameters.table {
+        let headers = [("Content-Type", format.contentType), parameters.attachment(format)]
+        self.init(
+          status: 200, headers: headers + HTTPAnswer.versionHeaders(snapshot.version), body: snapshot.table(format))
+        return
+      }
       let message = ServerMessage.snapshot(snapshot)
       var writer = JSONWriter(reserving: message.likelyLength)
-      message.write(to: &writer, id: nil, shape)
+      message.write(to: &writer, id: nil, parameters.shape)
       self = .json(writer.bytes, headers: HTTPAnswer.versionHeaders(snapshot.version))
     }
   }
@@ -88,5 +96,27 @@ extension HTTPAnswer {
 
   private static func versionHeaders(_ version: String) -> [(name: String, value: String)] {
     [("ETag", "\"\(version)\""), ("Cache-Control", "no-cache")]
+  }
+}
+
+extension RequestParameters {
+  /// What a browser calls the file that it saves: after the table or the published query.
+  fileprivate func attachment(_ format: TableFormat) -> (name: String, value: String) {
+    let asked =
+      switch source {
+      case .adHoc(let query): query.from
+      case .published(let name, _): name
+      }
+    let isName = !asked.isEmpty && asked.utf8.count <= 64 && asked.utf8.allSatisfy(Self.isPlain)
+    return ("Content-Disposition", "attachment; filename=\"\(isName ? asked : "list").\(format.rawValue)\"")
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
   }
 }
