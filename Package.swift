@@ -5,8 +5,9 @@ import PackageDescription
 /// compiler's new warnings never stop a user's build.
 let strict = Context.environment["FRESHET_STRICT"] == "1"
 
-/// What is tested is optimized, with its assertions: tests take half of the time so, calls have bounds in time, and pages are tried with
-/// a server that keeps up. `FRESHET_OPTIMIZED=1` does that without the strictness (scripts/mutate.sh).
+/// What is tested is optimized, with its assertions: tests take half of the time so, calls have bounds in time, and
+/// pages are tried with a server that keeps up. `FRESHET_OPTIMIZED=1` does that without the strictness
+/// (scripts/mutate.sh).
 let optimized = strict || Context.environment["FRESHET_OPTIMIZED"] == "1"
 
 /// `FRESHET_FUZZ=1` (set by scripts/fuzz.sh) adds the executable freshet-fuzz and has the modules that it drives report
@@ -188,7 +189,8 @@ let package = Package(
       ],
       path: Floor.network.path("Server"), resources: [.embedInCode("Resources")], swiftSettings: swiftSettings),
 
-    // Its product is the command. The target has another name, for file systems to which `freshet` is the library `Freshet`.
+    // Its product is the command. The target has another name, for file systems to which `freshet` is the library
+    // `Freshet`.
     .executableTarget(
       name: "FreshetCommand",
       dependencies: [
@@ -199,8 +201,8 @@ let package = Package(
       ],
       path: Floor.tools.path("FreshetCommand"), swiftSettings: swiftSettings),
 
-    // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in the package
-    // of the benchmarks because it needs what only this one's modules see.
+    // Takes a follower's ticks without threads or sockets, for benchmarks and for counting instructions. It is not in
+    // the package of the benchmarks because it needs what only this one's modules see.
     .executableTarget(
       name: "freshet-turns",
       dependencies: [

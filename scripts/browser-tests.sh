@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs Tests/WebTests/browser/*_test.py in a real Chromium against FRESHET_BIN, by default .build/release/freshet, two files at a time as they
-# mostly wait, and Tests/WebTests/server in Node. Arguments pick tests of the first by words.
+# Runs Tests/WebTests/browser/*_test.py in a real Chromium against FRESHET_BIN, by default .build/release/freshet, two
+# files at a time as they mostly wait, and Tests/WebTests/server in Node. Arguments pick tests of the first by words.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

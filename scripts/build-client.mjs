@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Makes public/freshet.min.js, the whole JavaScript client in one small file, public/live-list.min.js, the element with the client in it, and
-// public/app.min.js and .css, the page: a hundred modules take ten times as long to load. All with a map that leads back to the modules, which
-// need no build themselves. With --check nothing is written, and the exit status says whether what is there is what would be.
+// Makes public/freshet.min.js, the whole JavaScript client in one small file, public/live-list.min.js, the element with
+// the client in it, and public/app.min.js and .css, the page: a hundred modules take ten times as long to load. All
+// with a map that leads back to the modules, which need no build themselves. With --check nothing is written, and the
+// exit status says whether what is there is what would be.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Has spin look at every way in which docs/replication.pml can go: what is asserted, that nothing waits for ever, and that copies
-# reach the file's state in the end. Then each mistake that the model knows has to be found. The same for docs/wal-reset.pml.
+# Has spin look at every way in which docs/replication.pml can go: what is asserted, that nothing waits for ever, and
+# that copies reach the file's state in the end. Then each mistake that the model knows has to be found. The same for
+# docs/wal-reset.pml.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 model=$PWD/docs/replication.pml

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /**
- * Checks every JavaScript, TypeScript and JSX block of README.md and docs/ with TypeScript's checker against the types that the package
- * publishes, and that every JSON block is JSON.
+ * Checks every JavaScript, TypeScript and JSX block of README.md and docs/ with TypeScript's checker against the types
+ * that the package publishes, and that every JSON block is JSON.
  *
- * A block is a module of its own. What it does not import or declare itself is declared for it in front, so that pages need not repeat it.
+ * A block is a module of its own. What it does not import or declare itself is declared for it in front, so that pages
+ * need not repeat it.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";

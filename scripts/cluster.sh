@@ -6,7 +6,8 @@
 # what is killed again; then everything is ended, and the files, which are in a temporary folder, are removed.
 #
 #   PORT=8080         the balancer's port; the next ones are the replicas' and the writer's
-#   BROKER_PORT=14222 the first broker's port, then come the others'; 2000 higher are those for each other. Not 4222, where
+#   BROKER_PORT=14222 the first broker's port, then come the others'; 2000 higher are those for each other. Not 4222,
+#   where
 #                     Debian's package starts a broker of its own
 #   ROWS=244292       wells of the demo
 #   FRESHET_BIN       the program, by default .build/release/freshet

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gives each target of the fuzzer the inputs that git has, without libFuzzer and its sanitizers: seconds, in the build of the tests.
+# Gives each target of the fuzzer the inputs that git has, without libFuzzer and its sanitizers: seconds, in the build
+# of the tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// corpus.mjs [FILE]: makes the conformance corpus of docs/clients.md, in FILE (.build/corpus/freshet-conformance.json), and prints its path:
-// the golden vectors of Tests/Fixtures/patches as messages with what they lead to, and the exchanges of Tests/Fixtures/messages.
+// corpus.mjs [FILE]: makes the conformance corpus of docs/clients.md, in FILE (.build/corpus/freshet-conformance.json),
+// and prints its path: the golden vectors of Tests/Fixtures/patches as messages with what they lead to, and the
+// exchanges of Tests/Fixtures/messages.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

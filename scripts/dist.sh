@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # dist.sh [archive]
 #
-# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and, unless only that is wanted, a Debian package and a wheel
-# of Python, with one binary that has the Swift library inside. `freshet --version` names FRESHET_COMMIT, by default the commit that is checked out.
+# Makes what is installed without a compiler, in .build/dist: an archive (tar.gz) and, unless only that is wanted, a
+# Debian package and a wheel of Python, with one binary that has the Swift library inside. `freshet --version` names
+# FRESHET_COMMIT, by default the commit that is checked out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

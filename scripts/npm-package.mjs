@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// npm-package.mjs [FOLDER]: makes the npm package from package.json, in FOLDER (.build/npm), and prints its path. npm itself does it where it
-// is installed; elsewhere this does what `npm pack` does: the files that package.json names, with itself, README and licence, below `package/`.
-// --list prints the files that belong into it.
+// npm-package.mjs [FOLDER]: makes the npm package from package.json, in FOLDER (.build/npm), and prints its path. npm
+// itself does it where it is installed; elsewhere this does what `npm pack` does: the files that package.json names,
+// with itself, README and licence, below `package/`. --list prints the files that belong into it.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Packs the npm package, installs it into an empty project without a network, and runs Tests/WebTests/package there: with plain Node against
-# .build/release/freshet, with React, with TypeScript and with a bundler. Tests then see what users get, not the sources.
-# Where npm is not installed the archive is unpacked into node_modules, which is what npm does with it.
+# Packs the npm package, installs it into an empty project without a network, and runs Tests/WebTests/package there:
+# with plain Node against .build/release/freshet, with React, with TypeScript and with a bundler. Tests then see what
+# users get, not the sources. Where npm is not installed the archive is unpacked into node_modules, which is what npm
+# does with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

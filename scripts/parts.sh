@@ -1,6 +1,6 @@
-# To be sourced: runs the parts of a test, and sums them up. A part that fails does not keep the others from running. The end repeats the
-# lines that say what failed, which are otherwise lost in thousands, and lists each part's outcome and time, with the reason for
-# what was skipped. The exit status is 1 when a part failed.
+# To be sourced: runs the parts of a test, and sums them up. A part that fails does not keep the others from running.
+# The end repeats the lines that say what failed, which are otherwise lost in thousands, and lists each part's outcome
+# and time, with the reason for what was skipped. The exit status is 1 when a part failed.
 
 summary=()
 failures=()
@@ -34,7 +34,8 @@ judge() { # part, status, detail; its output is in the log
   fi
 }
 
-# A part that does not depend on time runs beside the next ones, with what they leave of the processors, until it is joined.
+# A part that does not depend on time runs beside the next ones, with what they leave of the processors, until it is
+# joined.
 begin() { # name, then the command
   local start=$SECONDS
   shift

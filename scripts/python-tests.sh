@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The Python package: its types, its style, and its tests with the newest and the oldest Python of this machine that it supports, against
-# FRESHET_BIN. What it needs comes from PyPI into .build/python; what cannot be had is skipped, and said.
+# The Python package: its types, its style, and its tests with the newest and the oldest Python of this machine that it
+# supports, against FRESHET_BIN. What it needs comes from PyPI into .build/python; what cannot be had is skipped, and
+# said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/python-envs.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of the Swift libraries, .build/docs/NAME.doccarchive, of the modules of the debug build. A warning is an error: a
-# parameter without a word, or a link to what is not there.
+# Builds the documentation of the Swift libraries, .build/docs/NAME.doccarchive, of the modules of the debug build. A
+# warning is an error: a parameter without a word, or a link to what is not there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Runs docker/cluster.yaml with the image that scripts/test-docker.sh has built, and looks at it through its load balancer:
-# what is written through one replica is read from the other, also while a replica and a broker are killed, and those have
-# it when they are back. Without a Docker daemon only the file is checked; without compose nothing is. Both say so and succeed.
-# PORT (default 18080) is the balancer's port on this machine's loopback.
+# Runs docker/cluster.yaml with the image that scripts/test-docker.sh has built, and looks at it through its load
+# balancer: what is written through one replica is read from the other, also while a replica and a broker are killed,
+# and those have it when they are back. Without a Docker daemon only the file is checked; without compose nothing is.
+# Both say so and succeed. PORT (default 18080) is the balancer's port on this machine's loopback.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

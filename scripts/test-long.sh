@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What `make test` has no time for: every test at full depth, the release binary, models, fuzzers, hostile writers, faults and sanitizers, for
-# about four hours on two cores. Before a release, and after a change of what it guards: CONTRIBUTING.md says which.
-# FUZZ_SECONDS is for each fuzzer, MINUTES for hostile writers.
+# What `make test` has no time for: every test at full depth, the release binary, models, fuzzers, hostile writers,
+# faults and sanitizers, for about four hours on two cores. Before a release, and after a change of what it guards:
+# CONTRIBUTING.md says which. FUZZ_SECONDS is for each fuzzer, MINUTES for hostile writers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/parts.sh

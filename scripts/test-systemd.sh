@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # test-systemd.sh [--root FOLDER] [PROGRAM]
 #
-# Boots a Debian with systemd (systemd-nspawn) and runs the service of packaging/ there: enable, start, reload, kill -HUP, restart, a
-# kill, stop. As root. FOLDER is a Debian in which the package is installed (scripts/test-dist.sh has one); without it one is made, with
-# PROGRAM (.build/debug/freshet) and the libraries that it needs. Where nothing can be booted it says so and succeeds.
+# Boots a Debian with systemd (systemd-nspawn) and runs the service of packaging/ there: enable, start, reload, kill
+# -HUP, restart, a kill, stop. As root. FOLDER is a Debian in which the package is installed (scripts/test-dist.sh has
+# one); without it one is made, with PROGRAM (.build/debug/freshet) and the libraries that it needs. Where nothing can
+# be booted it says so and succeeds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

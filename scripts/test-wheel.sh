@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the wheel that `make dist` made into empty environments of the newest and the oldest Python here, without the project's own folders in
-# reach, and tries it: the command, the package's tests, and what docs/python.md shows.
+# Installs the wheel that `make dist` made into empty environments of the newest and the oldest Python here, without the
+# project's own folders in reach, and tries it: the command, the package's tests, and what docs/python.md shows.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/python-envs.sh

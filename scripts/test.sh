@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that must pass before a change is merged, in the order in which it fails soonest, in some twenty minutes on two cores from a
-# fresh clone: one build, the one of the tests, which pages, clients and commands are tried with as well. What it leaves out
-# is in test-long.sh.
+# Everything that must pass before a change is merged, in the order in which it fails soonest, in some twenty minutes on
+# two cores from a fresh clone: one build, the one of the tests, which pages, clients and commands are tried with as
+# well. What it leaves out is in test-long.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/parts.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Swift tests of the build that FRESHET_STRICT=1 swift build --build-tests made, the modules two at a time as they mostly wait. Arguments
-# pick modules.
+# Runs the Swift tests of the build that FRESHET_STRICT=1 swift build --build-tests made, the modules two at a time as
+# they mostly wait. Arguments pick modules.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

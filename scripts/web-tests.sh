@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks the types of public/ (JSDoc, with TypeScript's checker) and of what the documents show, that what is made of modules
-# (public/*.min.*) is up to date, and runs the JavaScript tests: all *.test.js and *.test.mjs of Tests/WebTests, named one by one, because
-# Node 18 and 22 disagree about `node --test` with a folder.
+# Checks the types of public/ (JSDoc, with TypeScript's checker) and of what the documents show, that what is made of
+# modules (public/*.min.*) is up to date, and runs the JavaScript tests: all *.test.js and *.test.mjs of Tests/WebTests,
+# named one by one, because Node 18 and 22 disagree about `node --test` with a folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # wheel.sh FOLDER
 #
-# Makes the Python package in .build/dist: a wheel with what FOLDER has (`bin/freshet`, `share`), and the source archive, which has the client
-# alone. auditwheel puts the libraries that the command needs into the wheel, to be found relative to it, and names the oldest C
-# library that it runs with. Where its tools cannot be had from PyPI, there is no wheel, and that is said.
+# Makes the Python package in .build/dist: a wheel with what FOLDER has (`bin/freshet`, `share`), and the source
+# archive, which has the client alone. auditwheel puts the libraries that the command needs into the wheel, to be found
+# relative to it, and names the oldest C library that it runs with. Where its tools cannot be had from PyPI, there is no
+# wheel, and that is said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/python-envs.sh

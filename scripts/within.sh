@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# within.sh SECONDS COMMAND...: the command, ended with all its processes when it takes longer, and where its threads stand then, a line each.
+# within.sh SECONDS COMMAND...: the command, ended with all its processes when it takes longer, and where its threads
+# stand then, a line each.
 set -euo pipefail
 limit=$1
 shift

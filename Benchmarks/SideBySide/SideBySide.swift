@@ -2,10 +2,12 @@ import Foundation
 import Freshet
 import GRDB
 
-/// The same screen twice: banks by state, sorted by the date in a related table, live. How long a change of one date takes until the
-/// screen's model has it, from before its transaction on, with a `FetchedResultsController` and with GRDB's `ValueObservation`.
+/// The same screen twice: banks by state, sorted by the date in a related table, live. How long a change of one date
+/// takes until the screen's model has it, from before its transaction on, with a `FetchedResultsController` and with
+/// GRDB's `ValueObservation`.
 ///
-/// `swift run -c release freshet-side-by-side [ROWS ...]`: a line for each number of rows, medians of changes that alternate.
+/// `swift run -c release freshet-side-by-side [ROWS ...]`: a line for each number of rows, medians of changes that
+/// alternate.
 @main @MainActor struct SideBySide {
   static func main() async throws {
     let sizes = CommandLine.arguments.dropFirst().compactMap { Int($0) }
@@ -134,7 +136,8 @@ struct ClosedBank: Codable, FetchableRecord, Sendable {
   }
 }
 
-/// With `ValueObservation`: all rows again after each change, cut into sections. What changed would take a difference besides.
+/// With `ValueObservation`: all rows again after each change, cut into sections. What changed would take a difference
+/// besides.
 @MainActor final class ObservedBanks {
   private(set) var sections: [(state: String, banks: [ClosedBank])] = []
   private(set) var updates = 0

@@ -16,8 +16,8 @@ struct Placed {
 
 /// The fewest operations that lead from one list to another: an oracle that shares nothing with the engine.
 ///
-/// Rows whose sort values are as they were stay. Of the others as many stay as stand between the same of those as before, in
-/// the order in which they stood; protocol 3.3 permits no more.
+/// Rows whose sort values are as they were stay. Of the others as many stay as stand between the same of those as
+/// before, in the order in which they stood; protocol 3.3 permits no more.
 func fewestOperations(from old: [Placed], to new: [Placed]) -> Int {
   let before = Dictionary(uniqueKeysWithValues: old.map { ($0.id, $0) })
   let after = Dictionary(uniqueKeysWithValues: new.map { ($0.id, $0) })

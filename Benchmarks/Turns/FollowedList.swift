@@ -96,8 +96,8 @@ final class FollowedList {
 
 }
 
-/// One tick, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name that
-/// does not change with the compiler.
+/// One tick, in nanoseconds. Callgrind collects what happens within: `--toggle-collect=freshet_measured_turn`, a name
+/// that does not change with the compiler.
 @_silgen_name("freshet_measured_turn") @inline(never)
 private func measuredTurn(_ follower: SteppedFollower) -> Int {
   let start = DispatchTime.now().uptimeNanoseconds

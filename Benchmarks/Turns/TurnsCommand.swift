@@ -8,7 +8,8 @@ import Foundation
 /// Commands come as arguments or, without any, one a line on standard input. Each is answered by lines and then `done`:
 ///
 /// - `change KIND COUNT`: one-row commits; a line for each: nanoseconds from the end of the commit to the encoded patch
-/// - `thousand ROUNDS`: commits of 1,000 changes; a line for each: the same time, operations sent, the fewest there can be
+/// - `thousand ROUNDS`: commits of 1,000 changes; a line for each: the same time, operations sent, the fewest there can
+///   be
 /// - `follow`: takes in what others have committed; no lines
 ///
 /// `restart` is `RestartTimes`: what keeping a state costs, and going on from it.

@@ -65,7 +65,8 @@ void check_answers(struct reply reply, const struct record *record) {
   if (reply.is_whole) CHECK(count == record->answer_count);
 }
 
-/* A client's Close frame comes back as it is, one byte long or not UTF-8, but for codes that libwebsockets knows to be wrong. */
+/* A client's Close frame comes back as it is, one byte long or not UTF-8, but for codes that libwebsockets knows to be
+ * wrong. */
 static void check_close(const uint8_t *payload, size_t length) {
   unsigned code = length < 2 ? 1000 : (unsigned)payload[0] << 8 | payload[1];
   CHECK(code >= 1000 && code != 1004 && code != 1005 && code != 1006 && (code <= 1011 || code >= 3000));

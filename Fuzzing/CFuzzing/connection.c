@@ -1,7 +1,8 @@
 /*
- * A client's bytes, over a socket, through libwebsockets and the gateway. The first byte of the input says how they come: its low
- * five bits are the length of the pieces (0: in one), then whether there are pauses between them, whether the client resets the
- * connection at the end instead of waiting for the server's, and whether the bytes follow a WebSocket handshake.
+ * A client's bytes, over a socket, through libwebsockets and the gateway. The first byte of the input says how they
+ * come: its low five bits are the length of the pieces (0: in one), then whether there are pauses between them, whether
+ * the client resets the connection at the end instead of waiting for the server's, and whether the bytes follow a
+ * WebSocket handshake.
  */
 #define _GNU_SOURCE /* memmem */
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 /*
- * Where libFuzzer is not linked: its driver for what `freshet-corpora` needs, which is each file of the folders given, once. An input that
- * breaks a property ends the process, and its name is what was printed last.
+ * Where libFuzzer is not linked: its driver for what `freshet-corpora` needs, which is each file of the folders given,
+ * once. An input that breaks a property ends the process, and its name is what was printed last.
  */
 #ifdef FRESHET_CORPORA
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /*
- * The gateway that strangers' bytes are given to: one for the process, on a port of the loopback interface. It echoes messages and the
- * bodies of requests, and writes down what it did for one client, which is known by its address.
+ * The gateway that strangers' bytes are given to: one for the process, on a port of the loopback interface. It echoes
+ * messages and the bodies of requests, and writes down what it did for one client, which is known by its address.
  */
 #include "served.h"
 

@@ -1,6 +1,7 @@
 @testable import Gateway
 
-/// Forwarded and X-Forwarded-For, and the ranges of an operator. The first byte chooses the header, and whether a proxy sends it.
+/// Forwarded and X-Forwarded-For, and the ranges of an operator. The first byte chooses the header, and whether a proxy
+/// sends it.
 enum ProxiesTarget {
   static func run(_ input: UnsafeRawBufferPointer) -> Bool {
     guard let choice = input.first else { return true }

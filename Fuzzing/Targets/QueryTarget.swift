@@ -8,8 +8,8 @@ import LiveQuery
 
 /// A query as a client writes it, compiled for a client with a role, for one of a server without roles, and run.
 ///
-/// What a role may not read must have no part in what it gets: no answer holds the marker that is in all hidden texts, and of two
-/// databases that differ in nothing but what is hidden the answers are the same.
+/// What a role may not read must have no part in what it gets: no answer holds the marker that is in all hidden texts,
+/// and of two databases that differ in nothing but what is hidden the answers are the same.
 enum QueryTarget {
   /// Owner: the main thread, which is the only one.
   nonisolated(unsafe) private static let worlds = Worlds()

@@ -7,8 +7,8 @@ import LiveQuery
 @testable import Server
 @testable import Wire
 
-/// Tokens and key sets of strangers. The first byte says what the rest is: a token; the header and claims of one that is signed; a
-/// key set, or a key in PEM.
+/// Tokens and key sets of strangers. The first byte says what the rest is: a token; the header and claims of one that
+/// is signed; a key set, or a key in PEM.
 enum TokenTarget {
   private static let secret = Array("0123456789abcdef0123456789abcdef".utf8)
   private static let keys = try! TokenKeys.secret(secret, for: [.hs256])

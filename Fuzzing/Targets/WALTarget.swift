@@ -4,8 +4,8 @@ import Foundation
 
 /// A WAL that somebody hostile wrote, between two states that a WAL-index names.
 ///
-/// An input is a byte of flags, the two copies of the WAL-index header, and the WAL. Checksums would keep nearly every input out:
-/// where the flags say so, they are put right first.
+/// An input is a byte of flags, the two copies of the WAL-index header, and the WAL. Checksums would keep nearly every
+/// input out: where the flags say so, they are put right first.
 enum WALTarget {
   private static let pageSize = 512
   private static let frameSize = pageSize + FrameReader.frameHeaderSize

@@ -1,9 +1,11 @@
-// bare-lookup DATABASE: the least that a reader can do about a row that another connection has changed: it begins a read
-// transaction, looks the row up by its key and ends the transaction. Answers lines on standard input as freshet-turns does:
+// bare-lookup DATABASE: the least that a reader can do about a row that another connection has changed: it begins a
+// read transaction, looks the row up by its key and ends the transaction. Answers lines on standard input as
+// freshet-turns does:
 //
 //     change KIND COUNT    one-row commits; a line for each: nanoseconds of the look-up right after the commit
 //
-// and then `done`. The commit is made by a connection of its own, so the reader's page cache is emptied as by any foreign commit.
+// and then `done`. The commit is made by a connection of its own, so the reader's page cache is emptied as by any
+// foreign commit.
 
 #include <sqlite3.h>
 
@@ -64,8 +66,8 @@ static int64_t now(void) {
   return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
-/* What is committed of each kind: ?1 is the row, ?2 another one. And what is committed afterwards, so that the table has as
-   many rows as before. */
+/* What is committed of each kind: ?1 is the row, ?2 another one. And what is committed afterwards, so that the table
+   has as many rows as before. */
 static const struct {
   const char *name, *change, *settle;
 } kinds[] = {

@@ -1,9 +1,9 @@
 /* What SQLite may use on a thread: see "budgets" in CSQLite.h.
  *
- * SQLite looks at neither interrupts nor the clock while it compiles a statement (3.41 is the first that does), nor inside one
- * function or operator, nor while it sorts. But all of them allocate memory, and SQLite is tested for every allocation that
- * fails. So its allocator is where what has used up its budget is stopped. Functions that work long without allocating are
- * ours (functions.c) and ask by themselves.
+ * SQLite looks at neither interrupts nor the clock while it compiles a statement (3.41 is the first that does), nor
+ * inside one function or operator, nor while it sorts. But all of them allocate memory, and SQLite is tested for every
+ * allocation that fails. So its allocator is where what has used up its budget is stopped. Functions that work long
+ * without allocating are ours (functions.c) and ask by themselves.
  */
 #include "CSQLite.h"
 
@@ -87,8 +87,8 @@ int sqlite_budget_work(int64_t work) {
   return sqlite_budget_is_spent();
 }
 
-/* While a statement runs, SQLite is interrupted rather than made to fail: a failed allocation ends its transaction. What goes
- * on nevertheless, because nothing looks at interrupts, gets this much more. */
+/* While a statement runs, SQLite is interrupted rather than made to fail: a failed allocation ends its transaction.
+ * What goes on nevertheless, because nothing looks at interrupts, gets this much more. */
 static const int64_t grace_bytes = 64 << 20;
 static const int64_t grace_nanoseconds = 100000000;
 

@@ -1,7 +1,8 @@
 /* Virtual tables of the rows that a tick has found changed, so that a query's own SELECT can be evaluated over them.
  *
- * A table has the columns of the one that it stands for, with their affinities and collations. It is scanned from the first row
- * to the last; SQLite checks all conditions itself. Values are borrowed: they stay where they are while a statement runs.
+ * A table has the columns of the one that it stands for, with their affinities and collations. It is scanned from the
+ * first row to the last; SQLite checks all conditions itself. Values are borrowed: they stay where they are while a
+ * statement runs.
  */
 #include "CSQLite.h"
 

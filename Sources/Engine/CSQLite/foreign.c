@@ -1,4 +1,5 @@
-/* An application's own collations, tokenizers and functions, which SQLite knows nothing of outside of it: its library, or stand-ins. */
+/* An application's own collations, tokenizers and functions, which SQLite knows nothing of outside of it: its library,
+ * or stand-ins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,8 @@ static fts5_api *api_of(sqlite3 *connection) {
   return api;
 }
 
-/* Stand-ins are for reading: an index that is written with another order, or other words, than its application's would be damaged. */
+/* Stand-ins are for reading: an index that is written with another order, or other words, than its application's would
+ * be damaged. */
 static int add_stand_ins(sqlite3 *connection) {
   for (const part *each = collations; each != NULL; each = each->next) {
     int code = sqlite3_create_collation_v2(connection, each->name, SQLITE_UTF8, (void *)(intptr_t)each->kind, compare, NULL);

@@ -1,8 +1,9 @@
 /* FTS5's snippet and highlight, registered in the place of its own: the same results, with the work bounded.
  *
- * FTS5's snippet compares all places of the words in a row with one another: 35 s for a row with 40,000 of them. Its highlight
- * copies what it has written for every word. Neither asks for anything meanwhile. Here a window over the sorted places is
- * scored, and what is written grows in doubling steps. The results are those of SQLite 3.40, which FullTextTests compare.
+ * FTS5's snippet compares all places of the words in a row with one another: 35 s for a row with 40,000 of them. Its
+ * highlight copies what it has written for every word. Neither asks for anything meanwhile. Here a window over the
+ * sorted places is scored, and what is written grows in doubling steps. The results are those of SQLite 3.40, which
+ * FullTextTests compare.
  */
 #include "calls.h"
 #include "fulltext.h"
@@ -132,7 +133,8 @@ static int tokenize(call *call, void *context, int (*take)(void *, int, const ch
   return call->api->xTokenize(call->context, call->text, call->length, context, take);
 }
 
-/* Whether the columns from `first` to before `end` are short enough for what is done with them. Reads them and their sizes. */
+/* Whether the columns from `first` to before `end` are short enough for what is done with them. Reads them and their
+ * sizes. */
 static int check(call *call, int first, int end) {
   int64_t bytes = 0, words = 0, phrases = call->api->xPhraseCount(call->context);
   for (int column = first; column < end; column++) {
@@ -216,8 +218,8 @@ typedef struct {
   int score, column, start, words;
 } best;
 
-/* The score of `words` words from `start` on, for places from `index` on: 1,000 for each phrase that is there, 1 for each further
- * place of it. `last` becomes the end of the last place. */
+/* The score of `words` words from `start` on, for places from `index` on: 1,000 for each phrase that is there, 1 for
+ * each further place of it. `last` becomes the end of the last place. */
 static int score(call *call, unsigned char *seen, int index, int start, int words, int *last) {
   int result = 0, begin = index;
   int64_t end = (int64_t)start + words;

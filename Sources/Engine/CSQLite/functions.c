@@ -1,6 +1,7 @@
-/* SQLite's functions whose time grows with more than the length of their arguments, written anew: the same results in linear
- * time, or an error. Names and order are those of SQLite's func.c, whose behaviour every line here follows; FunctionTests
- * compares them. They ask for the thread's budget, because SQLite asks for nothing between two calls in one row.
+/* SQLite's functions whose time grows with more than the length of their arguments, written anew: the same results in
+ * linear time, or an error. Names and order are those of SQLite's func.c, whose behaviour every line here follows;
+ * FunctionTests compares them. They ask for the thread's budget, because SQLite asks for nothing between two calls in
+ * one row.
  */
 #include "CSQLite.h"
 #include "calls.h"
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The longest text of replace, which goes through it twice, and the longest value that instr converts to text. In bytes. */
+/* The longest text of replace, which goes through it twice, and the longest value that instr converts to text. In
+ * bytes. */
 static const int longest_replaced = 24 << 20;
 
 /* The longest text that instr looks for: preparing the search takes longer than the search. In bytes. */
@@ -80,7 +82,8 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
   if (bytes == NULL || text == NULL) {
     sqlite3_result_error_nomem(context);
   } else if (needle_length == 0) {
-    /* A BLOB that is shorter than a character of the encoding. SQLite then finds the NUL that ends the text, or one in it. */
+    /* A BLOB that is shorter than a character of the encoding. SQLite then finds the NUL that ends the text, or one in
+     * it. */
     const unsigned char *end = memchr(text, 0, (size_t)length + 1);
     sqlite3_result_int(context, (int)(1 + characters(text, end - text)));
   } else {
@@ -167,8 +170,8 @@ static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
   sqlite3_result_text(context, (const char *)text, (int)length, SQLITE_TRANSIENT);
 }
 
-/* json_patch compares every name of one argument with every name of the other. SQLite's own is called on a connection of its
- * own, with arguments for which that is short. */
+/* json_patch compares every name of one argument with every name of the other. SQLite's own is called on a connection
+ * of its own, with arguments for which that is short. */
 static void json_patch(sqlite3_context *context, int count, sqlite3_value **values) {
   (void)count;
   int64_t product = (int64_t)sqlite3_value_bytes(values[0]) * sqlite3_value_bytes(values[1]);

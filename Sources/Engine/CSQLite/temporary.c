@@ -1,8 +1,9 @@
 /* SQLite's temporary files, in memory.
  *
- * With `PRAGMA temp_store = MEMORY` SQLite sorts all it has in one go, which takes seconds and asks for nothing. With FILE it
- * sorts two megabytes at a time and merges, but uses up the disk, which has no budget. So it is given files that are memory:
- * allocated by SQLite's allocator, they count. All other files are those of the file system that was the default.
+ * With `PRAGMA temp_store = MEMORY` SQLite sorts all it has in one go, which takes seconds and asks for nothing. With
+ * FILE it sorts two megabytes at a time and merges, but uses up the disk, which has no budget. So it is given files
+ * that are memory: allocated by SQLite's allocator, they count. All other files are those of the file system that was
+ * the default.
  */
 #include "CSQLite.h"
 

@@ -1,8 +1,8 @@
 /// Something in the file is not as capture expects it, so what changed cannot be read from pages alone.
 ///
-/// A doubt is never an error: its answer is to compare a whole table with what is remembered of it, which needs nothing but
-/// a snapshot and is always right. Reasons are counted (`CaptureStatistics`), because a reason that comes often is a rule
-/// that is too strict.
+/// A doubt is never an error: its answer is to compare a whole table with what is remembered of it, which needs nothing
+/// but a snapshot and is always right. Reasons are counted (`CaptureStatistics`), because a reason that comes often is
+/// a rule that is too strict.
 package struct Doubt: Error, Equatable {
   package let reason: Reason
 
@@ -30,8 +30,8 @@ package struct Doubt: Error, Equatable {
     case generationLost = "generation_lost"
     /// The end of the earlier generation cannot be seen, and the WAL-index is young enough to have been rebuilt.
     case generationEnd = "generation_end"
-    /// The WAL-index notes frames as copied into the database file that are not there, or that the WAL does not have: SQLite's WAL-reset
-    /// bug. Every state of such a generation is compared.
+    /// The WAL-index notes frames as copied into the database file that are not there, or that the WAL does not have:
+    /// SQLite's WAL-reset bug. Every state of such a generation is compared.
     case backfill
     /// The server was started again, and the WAL does not continue from the state that was kept.
     case restart

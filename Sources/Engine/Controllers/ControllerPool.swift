@@ -36,7 +36,8 @@ package final class ControllerPool: Sendable {
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
     journal: FeedJournal? = nil, sharing sharedReaders: Readers? = nil, workers: Workers = .shared, logger: Logger
   ) throws {
-    // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again. A replica's file names its own.
+    // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again. A replica's file
+    // names its own.
     let told = configuration.readsPosition ? 0 : journal?.lastCommit.map { $0 + 1 } ?? 0
     let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
     let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs, users: users)

@@ -148,7 +148,8 @@ extension ChangeFeed {
     append(builder, commits: connection.position == nil ? commits : max(1, number - before), number)
   }
 
-  /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need not know them.
+  /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need
+  /// not know them.
   func number(after tick: CapturedTick, _ connection: DatabaseConnection) -> Int64 {
     tick.commits == 0 && !tick.isFirst && connection.position == nil
       ? commit : number(connection, commits: tick.commits)

@@ -9,9 +9,10 @@ import Wire
 
 /// The feed of every change of a file's rows, in steps of ticking and sending.
 ///
-/// It follows the file as followers of lists do, on a connection and with a capture of its own: whoever reads the feed slows no list down. A
-/// tick goes through each commit whose frames are still there, so that each is an entry of the log; those of which they are not are one entry
-/// together. Nothing is followed before somebody reads; from then on the tables that were asked for are, until the server ends.
+/// It follows the file as followers of lists do, on a connection and with a capture of its own: whoever reads the feed
+/// slows no list down. A tick goes through each commit whose frames are still there, so that each is an entry of the
+/// log; those of which they are not are one entry together. Nothing is followed before somebody reads; from then on the
+/// tables that were asked for are, until the server ends.
 ///
 /// ```
 /// file ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
@@ -56,12 +57,13 @@ final class ChangeFeed: Stepped {
   private let counter: FeedCounter
   private(set) var isStopping = false
 
-  /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not see.
+  /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not
+  /// see.
   static let quietTime = Nanoseconds.milliseconds(60_000)
   /// What one reader is sent before others get their turn.
   static let turnBytes = 256 << 10
-  /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy machine is no fault of a
-  /// reader's; and a time that nothing takes.
+  /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy
+  /// machine is no fault of a reader's; and a time that nothing takes.
   static let filterSteps = 2_000_000
   static let filterTime = Nanoseconds.milliseconds(10_000)
   /// How often states are kept while something changes.

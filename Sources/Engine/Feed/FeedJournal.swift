@@ -4,11 +4,13 @@ import Ground
 package import Logging
 import Synchronization
 
-/// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it is there.
+/// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it
+/// is there.
 ///
-/// The entries are written before any reader gets them, so what readers know of is in the file, also where the process is killed. The next process
-/// compares the tables with the state; rows that entries behind it tell of are compared with those entries instead. What comes of it is
-/// exactly what nobody was told. After a restart of the machine the last entries may be missing, and positions begin anew.
+/// The entries are written before any reader gets them, so what readers know of is in the file, also where the process
+/// is killed. The next process compares the tables with the state; rows that entries behind it tell of are compared
+/// with those entries instead. What comes of it is exactly what nobody was told. After a restart of the machine the
+/// last entries may be missing, and positions begin anew.
 ///
 /// Owner: the feed's thread; states are written on another one.
 package final class FeedJournal: @unchecked Sendable {

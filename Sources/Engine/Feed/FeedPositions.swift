@@ -2,10 +2,10 @@ import Store
 
 /// The names of positions in the feed of one epoch: entry numbers that nobody else can read.
 ///
-/// A number would say how many commits a reader's role does not see. So it is encrypted. An entry always has the same position, by which
-/// readers know a message that comes twice. A position that belongs to no message contains a random number, so that it
-/// does not even show whether there were entries. The key is part of the epoch's own name, which is kept with the log and
-/// shown to nobody.
+/// A number would say how many commits a reader's role does not see. So it is encrypted. An entry always has the same
+/// position, by which readers know a message that comes twice. A position that belongs to no message contains a random
+/// number, so that it does not even show whether there were entries. The key is part of the epoch's own name, which is
+/// kept with the log and shown to nobody.
 struct FeedPositions {
   /// What positions begin with.
   private let prefix: String

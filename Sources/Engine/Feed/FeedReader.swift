@@ -11,7 +11,8 @@ final class FeedReader {
   let view: ChangeView
   /// Where it wants to begin; nil: with the next commit.
   let since: String?
-  /// The number of the last commit that it was sent or had nothing to see in; nil: some of its tables are still being read.
+  /// The number of the last commit that it was sent or had nothing to see in; nil: some of its tables are still being
+  /// read.
   var passed: UInt64?
   /// When it was sent its last message.
   var told = Instant.distantPast
@@ -46,7 +47,8 @@ enum FeedCommand: Sendable {
   /// What only subscriptions of lists have.
   case refuse(SubscriptionKey)
   case sessionClosed(UInt64)
-  /// Calls back once a reader has been sent everything up to now; with the position, or nil where there is no such reader.
+  /// Calls back once a reader has been sent everything up to now; with the position, or nil where there is no such
+  /// reader.
   case catchUp(SubscriptionKey, reply: @Sendable (String?) -> Void)
   case stop
 }

@@ -22,7 +22,8 @@ extension LoggedCommit {
     }
   }
 
-  /// Reads what `encoded` made. Changes of tables that are other ones now are `unknown`, or left out where the table is gone.
+  /// Reads what `encoded` made. Changes of tables that are other ones now are `unknown`, or left out where the table is
+  /// gone.
   ///
   /// - Parameter table: the table of a name and a version; nil: it is another one now.
   init(

@@ -1,7 +1,7 @@
 /// Reads bytes that may be anything, such as those of a `ByteWriter` that have been on a disk or a network.
 ///
-/// Nothing is believed: each method throws if its bytes are missing or do not have its form, and counts are bounded by the
-/// bytes that are left, which bounds what is allocated for them.
+/// Nothing is believed: each method throws if its bytes are missing or do not have its form, and counts are bounded by
+/// the bytes that are left, which bounds what is allocated for them.
 ///
 /// Public, with its methods, so that they are inlined in other modules.
 public struct ByteReader {

@@ -24,7 +24,8 @@ package final class Evaluation {
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
   /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
   @exclusivity(unchecked) private(set) var capturedRows: [Int: CapturedRows] = [:]
-  /// Those of tables that no list reads any more, by lower-case name: a virtual table that comes or goes has SQLite compile all statements again.
+  /// Those of tables that no list reads any more, by lower-case name: a virtual table that comes or goes has SQLite
+  /// compile all statements again.
   @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
   /// The connection's tables of groups.
   private var groupTables: GroupTables?

@@ -24,7 +24,8 @@ package struct ListVersions {
   private var history: VersionHistory
   /// Estimated bytes that the newest version adds to the one before.
   private var newestBytes: Int
-  /// For the newest versions, the columns that each changed, by unit; nil: any. A slice, whose first element goes without moving the others.
+  /// For the newest versions, the columns that each changed, by unit; nil: any. A slice, whose first element goes
+  /// without moving the others.
   private var changes: ArraySlice<(version: Int, units: ConcernedUnits?)> = []
   /// Units in `changes`, a bounded number: a client further behind gets all columns of a changed row.
   private var notedUnits = 0
@@ -124,7 +125,8 @@ package struct ListVersions {
   /// The query's name in those of versions; nil: commits do not name them.
   var queryName: String? { names.queryName }
 
-  /// The first of the commits from which on the newest version is known at every commit that a tick sees; nil: it is not.
+  /// The first of the commits from which on the newest version is known at every commit that a tick sees; nil: it is
+  /// not.
   var spanStart: Int64? { history.newest.openFrom }
 
   /// The newest version is known at every commit that a tick has seen from this one on.

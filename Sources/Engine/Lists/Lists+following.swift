@@ -196,7 +196,8 @@ extension Lists {
     runFromNowOn(shape, before, because: "looking up the rows that a change concerns takes too long")
   }
 
-  /// Of equal values SQLite shows the first that it comes by. Where a look-up may come by another one, only a run tells.
+  /// Of equal values SQLite shows the first that it comes by. Where a look-up may come by another one, only a run
+  /// tells.
   static let ambiguity =
     "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
 
@@ -276,8 +277,8 @@ extension Lists {
     if isFirst { note(.announced(list, error)) }
   }
 
-  /// A query that has compiled names something that is not there: a state of the file that no tick has seen, such as one in which it
-  /// is truncated, or written in pieces. The lists wait until their queries compile again.
+  /// A query that has compiled names something that is not there: a state of the file that no tick has seen, such as
+  /// one in which it is truncated, or written in pieces. The lists wait until their queries compile again.
   private func awaitSchema(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
     evaluation.outdate(shape)
     let due = context.clock.now + context.intervals.retry
@@ -312,7 +313,8 @@ extension CompiledQuery {
 extension LiveList {
   /// Look-ups for a change have taken too long.
   ///
-  /// - Returns: whether they do so always: rows at once, groups after several changes in turn, as one change may be of many of them.
+  /// - Returns: whether they do so always: rows at once, groups after several changes in turn, as one change may be of
+  ///   many of them.
   fileprivate func isSlow() -> Bool {
     shape.slowTicks += 1
     return compiled.looksUpKeys || shape.slowTicks > 3

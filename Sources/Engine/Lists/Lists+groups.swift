@@ -32,13 +32,14 @@ extension Lists {
 
   /// What a tick changed in the aggregates of a list.
   struct AggregateChange {
-    /// The groups of the result that changed, some of which may have to be asked; nil: the result is no aggregate, or it is not known.
+    /// The groups of the result that changed, some of which may have to be asked; nil: the result is no aggregate, or
+    /// it is not known.
     var units: ConcernedUnits?
     var concernsAlongside = false
   }
 
-  /// Adds what a tick changed to the list's aggregates. If the list is followed, they are those of the tick's state then; if a reader runs
-  /// its query, the changes wait for the result.
+  /// Adds what a tick changed to the list's aggregates. If the list is followed, they are those of the tick's state
+  /// then; if a reader runs its query, the changes wait for the result.
   ///
   /// - Returns: nil when the query must be run again.
   func addChanges(

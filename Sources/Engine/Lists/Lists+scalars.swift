@@ -3,8 +3,9 @@ import QueryCompiler
 import Requests
 import Store
 
-// Values in conditions that lists of their own keep (`CompiledQuery.scalarQueries`): `total = (SELECT max(total) FROM spent)` over a view that
-// groups. Such a list is there as long as others need it, without clients, and a tick brings it up to date before them.
+// Values in conditions that lists of their own keep (`CompiledQuery.scalarQueries`): `total = (SELECT max(total) FROM
+// spent)` over a view that groups. Such a list is there as long as others need it, without clients, and a tick brings
+// it up to date before them.
 extension Lists {
   /// Opens the lists that a list needs.
   func holdScalars(of list: LiveList) {

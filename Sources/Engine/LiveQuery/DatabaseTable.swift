@@ -26,7 +26,8 @@ package struct DatabaseTable: Hashable, Sendable {
     package var table: String
     /// Its columns; empty where the declaration names no such columns.
     package var references: [String]
-    /// What becomes of these rows when the one that they refer to is deleted: `cascade`, `set null` or `set default`; nil: it is not deleted.
+    /// What becomes of these rows when the one that they refer to is deleted: `cascade`, `set null` or `set default`;
+    /// nil: it is not deleted.
     package var onDelete: String?
 
     package init(columns: [String], table: String, references: [String], onDelete: String? = nil) {

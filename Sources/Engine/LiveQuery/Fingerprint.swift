@@ -1,7 +1,8 @@
-/// Names a text of SQL without showing it: the same in every process and on every machine, for logs, metrics and versions.
+/// Names a text of SQL without showing it: the same in every process and on every machine, for logs, metrics and
+/// versions.
 ///
-/// 64 bits of FNV-1a: two texts that share one share a line in a list of slow queries; a client that claims to hold a version
-/// of another query spoils its own list alone.
+/// 64 bits of FNV-1a: two texts that share one share a line in a list of slow queries; a client that claims to hold a
+/// version of another query spoils its own list alone.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -2,9 +2,9 @@ import RankedCollections
 
 /// Pairs the rows that a difference removes and inserts: rows that are the same are moved, or stay.
 ///
-/// Rows whose entry did not change are fixed points. A pair stays when it stands in the same gap between fixed points as before and
-/// belongs to a longest run in unchanged order; everything else moves. These are the fewest operations that protocol 3.3 permits;
-/// the tests compare them with a plain quadratic search.
+/// Rows whose entry did not change are fixed points. A pair stays when it stands in the same gap between fixed points
+/// as before and belongs to a longest run in unchanged order; everything else moves. These are the fewest operations
+/// that protocol 3.3 permits; the tests compare them with a plain quadratic search.
 ///
 /// Only sections that both versions have take part: what leaves a deleted section, or enters an inserted one, is a
 /// deletion or an insertion (UIKit forbids such moves).

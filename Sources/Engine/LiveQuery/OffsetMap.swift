@@ -1,8 +1,8 @@
 /// How offsets of the rows that no list of a patch names carry over from the old version to the new.
 ///
-/// Those rows keep their order, so the k-th of them before is the k-th of them after. `gone` and `come` are the ranges of
-/// offsets that have no such row: rows deleted, moved or in deleted sections, by old offset; rows inserted, moved or in
-/// inserted sections, by new offset. All questions take O(log changes).
+/// Those rows keep their order, so the k-th of them before is the k-th of them after. `gone` and `come` are the ranges
+/// of offsets that have no such row: rows deleted, moved or in deleted sections, by old offset; rows inserted, moved or
+/// in inserted sections, by new offset. All questions take O(log changes).
 struct OffsetMap {
   /// Ranges of offsets, ascending, with the number of offsets in those before each.
   struct Gaps {

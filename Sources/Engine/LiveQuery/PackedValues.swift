@@ -36,7 +36,8 @@ package struct PackedValues: Equatable, Sendable {
     bytes.append(contentsOf: content)
   }
 
-  /// Appends the tag and the lower `size` bytes of a word, in one go: an array takes about as long for nine bytes as for one.
+  /// Appends the tag and the lower `size` bytes of a word, in one go: an array takes about as long for nine bytes as
+  /// for one.
   private mutating func append(_ tag: Tag, _ word: UInt64, size: Int) {
     let head = ((word << 8 | UInt64(tag.rawValue)).littleEndian, (word >> 56).littleEndian)
     withUnsafeBytes(of: head) { bytes.append(contentsOf: Bytes(rebasing: $0[...size])) }

@@ -1,6 +1,7 @@
 package import RankedCollections
 
-/// What differs between two versions, matched row by row: made once for all subscriptions that go from one to the other.
+/// What differs between two versions, matched row by row: made once for all subscriptions that go from one to the
+/// other.
 ///
 /// Owner: the follower's thread. Mutable state: `offsets`, made for the first window.
 package final class VersionDifference {

@@ -1,13 +1,15 @@
 extension Query {
   /// What one whole SELECT shows: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total DESC")`.
   ///
-  /// `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without `orderBy` its own order counts. What
-  /// the parts of a query cannot say (`WITH`, `DISTINCT`, set operators, `OFFSET`) stands in the place of a table.
+  /// `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without `orderBy` its
+  /// own order counts. What the parts of a query cannot say (`WITH`, `DISTINCT`, set operators, `OFFSET`) stands in the
+  /// place of a table.
   ///
   /// - Parameters:
   ///   - sql: whatever SQLite takes as one SELECT.
   ///   - limit: the first rows alone, where the SELECT has no lower limit.
-  /// - Throws: `bad_query` if the text is not one SELECT, or if it is sorted by something that its result does not show.
+  /// - Throws: `bad_query` if the text is not one SELECT, or if it is sorted by something that its result does not
+  ///   show.
   public init(
     sql: String, parameters: Parameters = [:], orderBy: [String] = [], sectionBy: SectionBy? = nil, limit: Int? = nil,
     key: [String] = [], totals: [String: String] = [:], alongside: [String: String] = [:], refreshEvery: Duration? = nil

@@ -9,8 +9,8 @@
 ///   where: "total > :least", parameters: ["least": 100], orderBy: ["total DESC"])
 /// ```
 ///
-/// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the first table
-/// unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
+/// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the
+/// first table unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
 public struct Query: Sendable {
   /// What stands behind `FROM`: a table, a view, a join.
   public var from: String
@@ -28,8 +28,8 @@ public struct Query: Sendable {
   public var limit: Int?
   /// Expressions that identify a row; empty for the primary key of the first table.
   public var key: [String]
-  /// Aggregates over the rows of the list and of each section, by name: `["n": "count(*)", "feet": "sum(depth)"]`. Not with `limit` or
-  /// `groupBy`.
+  /// Aggregates over the rows of the list and of each section, by name: `["n": "count(*)", "feet": "sum(depth)"]`. Not
+  /// with `limit` or `groupBy`.
   public var totals: [String: String]
   /// Single values that are kept up to date with the list, by name: `["deepest": "SELECT max(depth) FROM well"]`.
   public var alongside: [String: String]
@@ -61,7 +61,8 @@ public struct Query: Sendable {
     self.refreshEvery = refreshEvery
   }
 
-  /// A query that the operator of a server has published under a name: the only kind that some servers answer. For `RemoteDatabase`.
+  /// A query that the operator of a server has published under a name: the only kind that some servers answer. For
+  /// `RemoteDatabase`.
   public init(published name: String, parameters: Parameters = [:]) {
     self.init(from: "", parameters: parameters)
     publishedName = name

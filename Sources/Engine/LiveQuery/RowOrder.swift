@@ -2,7 +2,8 @@
 ///
 /// With it a client can place a row of its own.
 package struct RowOrder: Hashable, Sendable {
-  /// The terms by which rows stand within a section, the key last. Empty: not known, as with a server that does not send them.
+  /// The terms by which rows stand within a section, the key last. Empty: not known, as with a server that does not
+  /// send them.
   package var terms: [Term] = []
   /// What sections are called; nil: the rows are one section.
   package var section: Term?

@@ -54,7 +54,8 @@ package struct SelectStatement: Equatable, Sendable {
       && cores[0].from != nil
   }
 
-  /// Whether it has columns, FROM and WHERE, and perhaps an order, which says nothing where it stands in the place of a table or a value.
+  /// Whether it has columns, FROM and WHERE, and perhaps an order, which says nothing where it stands in the place of a
+  /// table or a value.
   package var isRowsAlone: Bool { isPlain && limit == nil && cores[0].groupBy.isEmpty && cores[0].having == nil }
 
   /// Put together again.

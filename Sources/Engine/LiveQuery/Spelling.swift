@@ -1,7 +1,7 @@
 /// Suggestions for misspelt names.
 package enum Spelling {
-  /// The name that a word becomes with the fewest letters put in, taken out or replaced; nil when all take more than two, or more
-  /// than half of the word.
+  /// The name that a word becomes with the fewest letters put in, taken out or replaced; nil when all take more than
+  /// two, or more than half of the word.
   package static func nearest(to word: String, of names: some Sequence<String>) -> String? {
     let word = word.lowercased()
     let nearest = names.map { (name: $0, distance: editDistance($0.lowercased(), word)) }.min {

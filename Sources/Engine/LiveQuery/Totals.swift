@@ -1,4 +1,5 @@
-// Totals of a result and of its sections, as a `SectionedTree` keeps them: names, values and errors in turn, packed, in the order of the names.
+// Totals of a result and of its sections, as a `SectionedTree` keeps them: names, values and errors in turn, packed, in
+// the order of the names.
 
 extension PackedValues {
   package mutating func appendTotal(_ name: String, _ value: PackedValue) {

@@ -5,7 +5,8 @@ import Store
 extension CompiledQuery {
   func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
     guard let unit else { return [] }
-    // Changes are added to groups, which are looked up now and then only. By an index a large group is read slower than the table.
+    // Changes are added to groups, which are looked up now and then only. By an index a large group is read slower than
+    // the table.
     var advice = plan.resultAggregate != nil ? [] : try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {

@@ -2,8 +2,8 @@ import ChangeCapture
 package import LiveQuery
 package import Store
 
-/// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the parameters' values:
-/// all queries of one shape share it.
+/// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the
+/// parameters' values: all queries of one shape share it.
 ///
 /// A class, for it is asked for every change: a structure of so many parts would be copied each time.
 package final class CompiledQuery: Sendable {
@@ -43,7 +43,8 @@ package final class CompiledQuery: Sendable {
   /// How to tell which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
-  /// By index into `tables`, the result columns that depend on the table, each with the table's columns that it depends on.
+  /// By index into `tables`, the result columns that depend on the table, each with the table's columns that it depends
+  /// on.
   private let dependents: [[(column: Int, mask: ColumnMask)]]
   /// By index into `tables`, the columns that conditions of joins read.
   let joinColumns: [Int: ColumnMask]
@@ -61,8 +62,8 @@ package final class CompiledQuery: Sendable {
   package let nestedMappings: [NestedMapping]
   /// How the units are encoded that changes lead to: those of the result, or those of the rows under its groups.
   let mappedOrders: [FieldOrder]
-  /// The same query, followed in another way where this one cannot be: the rows under its groups take too much memory, or rows of a subquery
-  /// that its LIMIT and OFFSET leave out have the same key; nil: neither can be.
+  /// The same query, followed in another way where this one cannot be: the rows under its groups take too much memory,
+  /// or rows of a subquery that its LIMIT and OFFSET leave out have the same key; nil: neither can be.
   package let otherwise: CompiledQuery?
   /// Indexes of those tables.
   package let nestedTables: Set<Int>
@@ -165,8 +166,8 @@ package final class QueryTable: Sendable {
   package let tellsRows: Bool
   /// What `from` calls it, as written.
   package let aliases: [String]
-  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may have
-  /// changed it.
+  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may
+  /// have changed it.
   package let sources: [TableStorage]?
   /// Columns that the query reads and the client may read.
   package let columns: [String]
@@ -177,7 +178,8 @@ package final class QueryTable: Sendable {
   package let mappings: [UnitMapping]
   /// Columns whose values are needed for rows that are gone.
   package let rememberedColumns: [Int]
-  /// Where a change means running the query again, statements that give a row if the change can concern it; none: it may.
+  /// Where a change means running the query again, statements that give a row if the change can concern it; none: it
+  /// may.
   let passing: [String]
   package var tellsWhatPasses: Bool { !passing.isEmpty }
   /// Whether the client may see it.
@@ -260,7 +262,8 @@ extension CompiledQuery {
     }
   }
 
-  /// Whether it reads the same tables in the same way in another schema with the same views, wherever in the file they are.
+  /// Whether it reads the same tables in the same way in another schema with the same views, wherever in the file they
+  /// are.
   package func readsSame(in schema: DatabaseSchema) -> Bool {
     alongside.allSatisfy { $0.tables.isEmpty }
       && tables.allSatisfy { table in
@@ -271,7 +274,8 @@ extension CompiledQuery {
       }
   }
 
-  /// Whether one of these names, of tables that are new, may mean something in it, such as a table-valued function until now.
+  /// Whether one of these names, of tables that are new, may mean something in it, such as a table-valued function
+  /// until now.
   package func mayName(_ names: [String]) -> Bool {
     if names.isEmpty { return false }
     let names = Set(names.map { $0.lowercased() })

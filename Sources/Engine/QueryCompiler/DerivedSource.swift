@@ -3,12 +3,14 @@ import Store
 
 /// A subquery, or a view, that a query joins with other sources.
 ///
-///     FROM customers AS c LEFT JOIN (SELECT customer, sum(total) AS total FROM orders GROUP BY customer) AS o ON o.customer = c.id
+///     FROM customers AS c
+///       LEFT JOIN (SELECT customer, sum(total) AS total FROM orders GROUP BY customer) AS o ON o.customer = c.id
 ///
-/// No row of it is stored. A change of its tables leads to what its rows are joined by, here the customer, and by that to units; and where a unit is
-/// looked up, only those of its rows are computed which the unit can meet:
+/// No row of it is stored. A change of its tables leads to what its rows are joined by, here the customer, and by that
+/// to units; and where a unit is looked up, only those of its rows are computed which the unit can meet:
 ///
-///     … LEFT JOIN (SELECT … FROM orders WHERE customer IN (SELECT c.id FROM customers AS c WHERE c.id = ?) GROUP BY customer) AS o ON …
+///     … LEFT JOIN (SELECT … FROM orders WHERE customer IN (SELECT c.id FROM customers AS c WHERE c.id = ?)
+///       GROUP BY customer) AS o ON …
 struct DerivedSource {
   /// Its SELECTs.
   let arms: [InnerSelect]
@@ -22,7 +24,8 @@ struct DerivedSource {
     let other: String
     /// The sources that `other` reads, none of them after `last`.
     let sources: Set<Int>
-    /// Whether rows for which it does not hold make no row of the result, other than one with NULL in all columns of a LEFT JOIN.
+    /// Whether rows for which it does not hold make no row of the result, other than one with NULL in all columns of a
+    /// LEFT JOIN.
     let isRequired: Bool
     /// The source whose ON has it; nil: WHERE does.
     let place: Int?
@@ -50,8 +53,8 @@ struct DerivedSource {
 }
 
 extension InnerSelect {
-  /// A condition on the rows of FROM that lets through at least all of what makes rows with some values in a column, and all of what makes another row
-  /// or nothing of it.
+  /// A condition on the rows of FROM that lets through at least all of what makes rows with some values in a column,
+  /// and all of what makes another row or nothing of it.
   func condition(column: Int, in values: String) -> String? {
     let sql = columns[column]
     if order(ofUnit: sql) != nil { return "(\(sql)) IN (\(values))" }

@@ -2,10 +2,11 @@ import CSQLite
 package import LiveQuery
 import Store
 
-/// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees it.
+/// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees
+/// it.
 ///
-/// It also finds out which collation an expression sorts under, which only SQLite knows, from the program that SQLite compiles for
-/// `count(DISTINCT +(expression))`.
+/// It also finds out which collation an expression sorts under, which only SQLite knows, from the program that SQLite
+/// compiles for `count(DISTINCT +(expression))`.
 ///
 /// Owner: one thread at a time. Nothing that clients wrote is ever stepped here but EXPLAIN.
 package final class FragmentChecker {
@@ -58,8 +59,8 @@ package final class FragmentChecker {
   /// Gives pages of the file back that are only kept for the next time.
   package func releasePages() { sqlite3_db_release_memory(connection) }
 
-  /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and never
-  /// stepped is compiled against the schema that the connection knows, however old.
+  /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and
+  /// never stepped is compiled against the schema that the connection knows, however old.
   func refreshSchema() throws(FreshetError) {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
@@ -89,7 +90,8 @@ package final class FragmentChecker {
   /// Whether a statement of ours gives a row in the file's present state.
   func givesRow(_ sql: String) throws(FreshetError) -> Bool { try firstInteger(sql) != nil }
 
-  /// The first column of the first row that a statement of ours gives in the file's present state, as an integer; nil: it gives none.
+  /// The first column of the first row that a statement of ours gives in the file's present state, as an integer; nil:
+  /// it gives none.
   func firstInteger(_ sql: String) throws(FreshetError) -> Int64? {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
@@ -199,8 +201,8 @@ package final class FragmentChecker {
   /// The collation under which SQLite sorts an expression.
   ///
   /// SQLite alone knows (a column's declaration counts, and which operand's does), and says so only in a program that
-  /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out. Two more
-  /// such tables, under a known collation, mark the place in the program.
+  /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out. Two
+  /// more such tables, under a known collation, mark the place in the program.
   func collation(
     of expression: String, from: String, place: String, mayChange: Bool,
     for purpose: StatementAudit.Purpose = .asking

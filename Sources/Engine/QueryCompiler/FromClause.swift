@@ -62,7 +62,8 @@ struct FromClause {
     isNatural = parser.isNatural
   }
 
-  /// Whether one of the sources before a place is joined by names of columns: it would be joined by those of a table in front as well.
+  /// Whether one of the sources before a place is joined by names of columns: it would be joined by those of a table in
+  /// front as well.
   func joinsByName(before place: Int) -> Bool {
     isNatural || sources[..<place].contains { $0.constraint.first.flatMap { fragment.keyword(at: $0) } == "USING" }
   }

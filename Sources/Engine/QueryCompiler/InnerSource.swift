@@ -1,8 +1,8 @@
 import LiveQuery
 import Store
 
-/// A subquery, or a view, that a query's rows come from, and whose own rows can be found by the unit that gives them: a partition of its window
-/// functions, a group, a row of its first table, or columns of its result.
+/// A subquery, or a view, that a query's rows come from, and whose own rows can be found by the unit that gives them: a
+/// partition of its window functions, a group, a row of its first table, or columns of its result.
 ///
 ///     FROM (SELECT …, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS n FROM orders) WHERE n <= 3
 ///     FROM (SELECT customer FROM orders UNION SELECT customer FROM payments)
@@ -31,7 +31,8 @@ struct InnerSource {
 
   private static func column(_ index: Int) -> String { "\(ReservedNames.prefix)unit_\(index)" }
 
-  /// The values of a row's unit, outside. Those of several SELECTs may have different types, and are compared as they are.
+  /// The values of a row's unit, outside. Those of several SELECTs may have different types, and are compared as they
+  /// are.
   var outerUnit: [(sql: String, order: FieldOrder)] {
     arms[0].compiler.unitExpressions.enumerated().map { index, unit in
       ("\(arms.count > 1 ? "+" : "")\(qualifier).\(Self.column(index))", unit.order)
@@ -87,7 +88,8 @@ struct InnerSelect {
     return "SELECT \(named)\(list) FROM \(compiler.rowsSQL(first: first))\(filter)\(end)"
   }
 
-  /// How values of one of its columns tell its rows apart, where the rows with one value can be computed by themselves: nil where they cannot.
+  /// How values of one of its columns tell its rows apart, where the rows with one value can be computed by themselves:
+  /// nil where they cannot.
   func order(ofUnit sql: String) -> FieldOrder? {
     if let group = compiler.groups.first(where: { $0.sql == sql }) { return group.order }
     if !compiler.groups.isEmpty || compiler.hasAggregate { return nil }
@@ -201,8 +203,8 @@ extension QueryCompiler {
 
   private typealias Unit = [(sql: String, order: FieldOrder)]
 
-  /// Columns of the result as the unit of SELECTs that set operators put together: such that each SELECT can be restricted to their values.
-  /// Restricted so, SELECTs give together what their whole gives, restricted.
+  /// Columns of the result as the unit of SELECTs that set operators put together: such that each SELECT can be
+  /// restricted to their values. Restricted so, SELECTs give together what their whole gives, restricted.
   ///
   /// - Returns: what they are in each SELECT; nil where there are none.
   private func unitColumns(of arms: [InnerSelect]) -> [Unit]? {
@@ -233,7 +235,8 @@ extension QueryCompiler {
     }
   }
 
-  /// The units of SELECTs whose rows are all there: the SELECT's number, and its own unit. Those that have fewer parts go on with NULL.
+  /// The units of SELECTs whose rows are all there: the SELECT's number, and its own unit. Those that have fewer parts
+  /// go on with NULL.
   private func sideUnits(of arms: [InnerSelect]) -> [Unit]? {
     var units: [Unit] = []
     for (index, arm) in arms.enumerated() {

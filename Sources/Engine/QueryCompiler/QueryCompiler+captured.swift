@@ -3,12 +3,12 @@ import Store
 
 // Queries that are evaluated over changed rows themselves.
 //
-// A query that reads one table and nothing else gives, over the rows of that table that changed, exactly what it gives for their units. Capture has
-// these rows already, so they need not be looked up (`CapturedRows`). The statement is the query's own, with the virtual table in the table's
-// place; where a role has a shadow of the table, in the shadow's.
+// A query that reads one table and nothing else gives, over the rows of that table that changed, exactly what it gives
+// for their units. Capture has these rows already, so they need not be looked up (`CapturedRows`). The statement is the
+// query's own, with the virtual table in the table's place; where a role has a shadow of the table, in the shadow's.
 //
-// Looking up remains for what reads other tables (joins, subqueries, filters with subqueries), for columns that are computed when
-// they are read, and for names that only the table itself has: `main.well.name`, `INDEXED BY`.
+// Looking up remains for what reads other tables (joins, subqueries, filters with subqueries), for columns that are
+// computed when they are read, and for names that only the table itself has: `main.well.name`, `INDEXED BY`.
 extension QueryCompiler {
   /// How such a query is kept up to date, as a part of a sentence.
   static let captured = "a changed row is read from the pages that its commit wrote"

@@ -169,8 +169,8 @@ extension QueryCompiler {
     return (key.count, isUnit(key))
   }
 
-  /// The default key of a query over one table, where it is a primary key that may hold NULL, and the rowid tells rows apart. (SQLite lets
-  /// several rows have NULL in a primary key that is not declared NOT NULL.)
+  /// The default key of a query over one table, where it is a primary key that may hold NULL, and the rowid tells rows
+  /// apart. (SQLite lets several rows have NULL in a primary key that is not declared NOT NULL.)
   var nullableKey: (columns: [String], rowid: String)? {
     guard fragments.key.isEmpty, groups.isEmpty, !hasAggregate, from.sources.count == 1, let table = baseTable,
       case .columns(let names)? = table.key, table.storage?.isWithoutRowid == false,
@@ -219,7 +219,8 @@ extension QueryCompiler {
     throw .badQuery("key is needed: \(base.table ?? base.name ?? "a subquery") has no key of its own")
   }
 
-  /// - Parameter selected: the selected columns. No schema describes the columns of a subquery, so they are matched by name.
+  /// - Parameter selected: the selected columns. No schema describes the columns of a subquery, so they are matched by
+  ///   name.
   private mutating func keyColumns(
     named names: [String], _ qualifier: String?, among selected: [OutputColumn] = []
   ) throws(FreshetError) -> [OutputColumn] {

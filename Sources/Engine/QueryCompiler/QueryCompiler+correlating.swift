@@ -1,14 +1,15 @@
 import LiveQuery
 import Store
 
-// `x IN (SELECT y FROM t WHERE …)` as SQLite runs it for one row: it makes the whole set first, whatever x is. Where rows are looked up one by one,
-// only those of the set that are x count:
+// `x IN (SELECT y FROM t WHERE …)` as SQLite runs it for one row: it makes the whole set first, whatever x is. Where
+// rows are looked up one by one, only those of the set that are x count:
 //
 //     o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(quantity) > 300)
-//     o_orderkey IN (SELECT l_orderkey FROM lineitem WHERE orders.o_orderkey = (l_orderkey) GROUP BY l_orderkey HAVING …)
+//     o_orderkey IN (SELECT l_orderkey FROM lineitem WHERE orders.o_orderkey = (l_orderkey) GROUP BY l_orderkey
+//       HAVING …)
 //
-// IN compares as `x = y` does, with the affinity of both and the collation of x. It is true of the same rows, and never true where it was not; so it
-// may stand where WHERE asks for it, and under no NOT.
+// IN compares as `x = y` does, with the affinity of both and the collation of x. It is true of the same rows, and never
+// true where it was not; so it may stand where WHERE asks for it, and under no NOT.
 extension QueryCompiler {
   /// A condition for looking up single rows.
   func correlating(_ condition: String) -> String {

@@ -81,8 +81,8 @@ extension QueryCompiler {
 
   // MARK: - Rows of derived sources
 
-  /// The statements that lead from changes of the tables of derived sources to units, and the lower-case names of tables of which they do not
-  /// tell all.
+  /// The statements that lead from changes of the tables of derived sources to units, and the lower-case names of
+  /// tables of which they do not tell all.
   func derivedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     var failed: Set<String> = []
     var mappings: [NestedMapping] = []
@@ -112,7 +112,8 @@ extension QueryCompiler {
     let column = arm.columns[link.column]
     guard arm.order(ofUnit: column) != nil else { return nil }
     let clause = arm.compiler.from
-    // Of a LEFT JOIN a row of the left side is there without one of the right side: what is not changed of these is left out.
+    // Of a LEFT JOIN a row of the left side is there without one of the right side: what is not changed of these is
+    // left out.
     let isLeft = clause.sources.contains { $0.join == .left }
     if isLeft, !arm.compiler.isOfBase(column) { return nil }
     if clause.joinsByName(before: clause.sources.count) || from.joinsByName(before: from.sources.count) { return nil }

@@ -38,8 +38,8 @@ extension QueryCompiler {
     }
   }
 
-  /// As SQLite does it: a column of a table comes before a name of `select`. In a subquery a name may be a column of its tables, one of these
-  /// itself, or a name that it gives: what means something without `select` means that.
+  /// As SQLite does it: a column of a table comes before a name of `select`. In a subquery a name may be a column of
+  /// its tables, one of these itself, or a name that it gives: what means something without `select` means that.
   func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
     if aliases.isEmpty { return fragment.text }
     let everywhere = try rewritten(fragment, inSubqueries: true)

@@ -3,12 +3,14 @@ import Store
 
 // Flattening: a query over one subquery, or one view, as the same query over the tables of that.
 //
-//     SELECT nation, sum(volume) FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …) GROUP BY nation
+//     SELECT nation, sum(volume)
+//       FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …) GROUP BY nation
 //     SELECT n_name, sum((price * (1 - discount))) FROM item JOIN nation … GROUP BY n_name
 //
-// What the subquery's columns are stands in their place, as SQLite itself does it, so that all ways of following queries over tables are there for
-// it. Where a subquery makes groups, the condition on its rows becomes HAVING. What is doubtful is not flattened: names in subqueries of the
-// outer query, and names that would mean a column of the tables.
+// What the subquery's columns are stands in their place, as SQLite itself does it, so that all ways of following
+// queries over tables are there for it. Where a subquery makes groups, the condition on its rows becomes HAVING. What
+// is doubtful is not flattened: names in subqueries of the outer query, and names that would mean a column of the
+// tables.
 extension QueryCompiler {
   /// The subquery, or view, that a query reads.
   private struct FlatSource {

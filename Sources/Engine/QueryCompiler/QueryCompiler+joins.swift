@@ -17,8 +17,8 @@ extension QueryCompiler {
     return masks
   }
 
-  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of: those that joins
-  /// compare, and those that conditions read. When one of them changes, any column of the result may.
+  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of:
+  /// those that joins compare, and those that conditions read. When one of them changes, any column of the result may.
   ///
   /// - Parameter joins: the former, from `joinMasks`.
   mutating func choiceMasks(
@@ -47,8 +47,8 @@ extension QueryCompiler {
     return names
   }
 
-  /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a subquery for
-  /// NULL.
+  /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a
+  /// subquery for NULL.
   func isJoinedByHiddenRowid(
     _ table: DatabaseSchema.Table, _ key: TableKey, _ reads: Set<FragmentChecker.ColumnRead>
   ) -> Bool {
@@ -84,10 +84,11 @@ extension QueryCompiler {
     return reads
   }
 
-  /// The conditions of WHERE that join the clause's sources up to one: `FROM a, b WHERE b.x = a.x` is `FROM a JOIN b ON b.x = a.x`. Without
-  /// them a row of `b` would lead to every row of `a`.
+  /// The conditions of WHERE that join the clause's sources up to one: `FROM a, b WHERE b.x = a.x` is `FROM a JOIN b ON
+  /// b.x = a.x`. Without them a row of `b` would lead to every row of `a`.
   ///
-  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the row with NULL.
+  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the
+  /// row with NULL.
   ///
   /// - Parameter clause: FROM up to there.
   func joinConditions(through index: Int, _ clause: String) -> [String] {

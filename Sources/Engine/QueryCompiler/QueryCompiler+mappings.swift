@@ -65,7 +65,8 @@ extension QueryCompiler {
     return columns.sorted()
   }
 
-  /// The SELECTs through whose clauses changed rows lead to units: the query itself, or those inside of the subquery that its rows come from.
+  /// The SELECTs through whose clauses changed rows lead to units: the query itself, or those inside of the subquery
+  /// that its rows come from.
   private var mappers: [QueryCompiler] {
     guard case .inner(let source) = unit else { return [self] }
     let outside = from.sources.count > 1 ? [self] : []
@@ -143,8 +144,8 @@ extension QueryCompiler {
   }
 
   /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
-  /// affinities and collations from a SELECT of none of the table's rows, and the LIMIT keeps SQLite from taking the two
-  /// apart.
+  /// affinities and collations from a SELECT of none of the table's rows, and the LIMIT keeps SQLite from taking the
+  /// two apart.
   private func setOld(
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
     _ key: TableKey, _ columns: [String], _ conditions: [String]

@@ -6,7 +6,8 @@ extension QueryCompiler {
   /// So many places of a subquery may have changed rows at once. With more the query is run again.
   static let mostNestedPlaces = 2
 
-  /// The statements that lead from changes of tables in subqueries to units, and the tables, by lower-case name, whose changes these miss.
+  /// The statements that lead from changes of tables in subqueries to units, and the tables, by lower-case name, whose
+  /// changes these miss.
   fileprivate func nestedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     let units = unitExpressions.map(\.sql).joined(separator: ", ")
     var failed = unmapped.union(tablesOfUnits)
@@ -26,8 +27,8 @@ extension QueryCompiler {
     return (mappings, failed)
   }
 
-  /// Tables, by lower-case name, that the units' own expressions read: which units rows had before one of these changed, their present rows do
-  /// not tell.
+  /// Tables, by lower-case name, that the units' own expressions read: which units rows had before one of these
+  /// changed, their present rows do not tell.
   private var tablesOfUnits: Set<String> {
     unitExpressions.reduce(into: []) { names, unit in
       guard let fragment = try? SQLFragment(unit.sql, place: "") else { return }
@@ -69,7 +70,8 @@ extension QueryCompiler {
       (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
     }
     guard isUnderstood(conditions + subquery.comparisons) else { return nil }
-    // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make together.
+    // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make
+    // together.
     for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
     // The changed rows first: each search of the others begins with them.
     let sources = inner(true)
@@ -81,8 +83,8 @@ extension QueryCompiler {
     return try? executed(statements.joined(separator: " UNION "), isFiltered: false, isChecked: false)
   }
 
-  /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a change of a subquery's table
-  /// if they hold of it afterwards.
+  /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a
+  /// change of a subquery's table if they hold of it afterwards.
   var outerConditions: [String] {
     guard let filter = writtenFilter else { return [] }
     return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.compactMap { part in
@@ -96,7 +98,8 @@ extension QueryCompiler {
 }
 
 extension [QueryCompiler] {
-  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that is read there.
+  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that
+  /// is read there.
   ///
   /// - Parameters:
   ///   - read: by lower-case name of each table that the query reads, the columns.

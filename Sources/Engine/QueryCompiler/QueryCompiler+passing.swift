@@ -1,11 +1,11 @@
 import LiveQuery
 import Store
 
-// Queries that are run again, and changes that cannot concern them: no changed row, as it was or as it is, passes what WHERE and ON ask of that table
-// alone.
+// Queries that are run again, and changes that cannot concern them: no changed row, as it was or as it is, passes what
+// WHERE and ON ask of that table alone.
 extension QueryCompiler {
-  /// By lower-case name of a table, a statement for each place that it has in the query: it gives a row if a changed row passes. A table is left out
-  /// where any row may matter.
+  /// By lower-case name of a table, a statement for each place that it has in the query: it gives a row if a changed
+  /// row passes. A table is left out where any row may matter.
   func passing() -> [String: [String]] {
     var statements: [String: [String]] = [:]
     var unknown: Set<String> = []

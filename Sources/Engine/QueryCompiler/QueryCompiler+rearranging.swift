@@ -3,9 +3,10 @@ import Store
 
 // Rearranging: a query with its sources in another order, which can be followed, where the order does not matter.
 //
-// What comes first is what rows are looked up by. That is a table, so that subqueries are found by what they are joined by, or a subquery that is
-// joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer) AS l ON l.last = o.id`. `a RIGHT JOIN b` is
-// `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of `b` that have no partner.
+// What comes first is what rows are looked up by. That is a table, so that subqueries are found by what they are joined
+// by, or a subquery that is joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer)
+// AS l ON l.last = o.id`. `a RIGHT JOIN b` is `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of
+// `b` that have no partner.
 extension QueryCompiler {
   /// - Parameter plain: the query as it was asked.
   /// - Returns: nil where that is no better.
@@ -86,7 +87,8 @@ extension QueryCompiler {
     return try? FromClause("\(right) LEFT JOIN \(left) ON \(condition)")
   }
 
-  /// `a FULL JOIN b ON …` as the SELECTs that it is made of. In the second, `a` is joined for its columns alone, all NULL.
+  /// `a FULL JOIN b ON …` as the SELECTs that it is made of. In the second, `a` is joined for its columns alone, all
+  /// NULL.
   private func united() throws(FreshetError) -> QueryFragments? {
     guard from.sources.count == 2, !hasSubquery, let (left, right, condition) = outerJoin("FULL") else { return nil }
     var columns: [(source: String, name: String, reference: String)] = []

@@ -5,7 +5,8 @@ import Store
 extension QueryCompiler {
   /// Nil when neither `where` nor the filter on the first table has a parameter: a row concerns all queries, or none.
   ///
-  /// - Parameter isCaptured: whether queries are evaluated over changed rows of the first table, which is then the only one.
+  /// - Parameter isCaptured: whether queries are evaluated over changed rows of the first table, which is then the only
+  ///   one.
   func routing(filter: String?, isCaptured: Bool) -> QueryRouting? {
     let conditions = [filter, baseFilter?.text].compactMap(\.self)
     let hasParameter = conditions.contains { SQLTokenizer($0).contains { $0.kind == .parameter } }
@@ -38,8 +39,8 @@ extension QueryCompiler {
       unitSQL: unitExpressions.map(\.sql).joined(separator: ", "))
   }
 
-  /// Where conditions are evaluated for all queries at once. Nil where they read shadows, whose parameters are each query's own; but
-  /// for the first table alone, whose filter is then one of the conditions.
+  /// Where conditions are evaluated for all queries at once. Nil where they read shadows, whose parameters are each
+  /// query's own; but for the first table alone, whose filter is then one of the conditions.
   private func routedFrom() -> String? {
     let shadows = checker.role.shadows(for: fragments.rowTexts)
     if shadows.isEmpty { return routed(fromSQL) }
@@ -68,8 +69,8 @@ extension QueryCompiler {
     return replaced ?? sql
   }
 
-  /// Terms of `where`, and of the filter on the first table, of the form `column = :parameter`, the column one of the first
-  /// table's.
+  /// Terms of `where`, and of the filter on the first table, of the form `column = :parameter`, the column one of the
+  /// first table's.
   private func equalities() -> [QueryRouting.Term] {
     guard case .baseKey = unit, let table = baseTable, let qualifier = from.sources.first?.qualifier,
       !SQLTokenizer(basePrefix).contains(where: { $0.kind == .parameter })

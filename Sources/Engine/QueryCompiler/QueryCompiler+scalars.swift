@@ -3,9 +3,10 @@ import Store
 
 // Subqueries that depend on no outer row: `total > (SELECT avg(total) FROM orders)`.
 //
-// Where such a one is an aggregate that is kept up to date by arithmetic, as a value alongside the result is, it becomes one that clients do not see,
-// and a parameter stands in its place. When its value changes, one statement compares the condition with the old value and with the new one, and finds
-// the rows for which they differ. Only these are looked up.
+// Where such a one is an aggregate that is kept up to date by arithmetic, as a value alongside the result is, it
+// becomes one that clients do not see, and a parameter stands in its place. When its value changes, one statement
+// compares the condition with the old value and with the new one, and finds the rows for which they differ. Only these
+// are looked up.
 extension QueryCompiler {
   /// What clients cannot call a value alongside.
   private static func name(_ index: Int) -> String { "\(ReservedNames.prefix)scalar_\(index)" }
@@ -75,7 +76,8 @@ extension QueryCompiler {
     return "?\(fragments.parameterCount)"
   }
 
-  /// The query whose list keeps such a value: where what is under the aggregate is looked up. Lists that need it have it in common.
+  /// The query whose list keeps such a value: where what is under the aggregate is looked up. Lists that need it have
+  /// it in common.
   private func keptQuery(_ text: String) -> Query? {
     guard let select = SelectStatement(text), select.isRowsAlone, select.expressions.count == 1,
       let from = select.cores[0].from, query.access.read.isEmpty,

@@ -3,16 +3,19 @@ import Store
 
 // Correlated subqueries: which rows of the result a change of a table concerns that only a subquery reads.
 //
-// What a subquery gives for an outer row depends on the rows of its FROM that pass its WHERE, and on the outer row. So a changed row concerns
-// the outer rows with which it passes, as it was or as it is: those of `inner, outer WHERE …` with the changed rows in the table's place. More
-// than that is harmless, so conditions that are not understood are left out. Where the subquery joins tables that changed together, each may have
-// met what the other was: there is a statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by
-// these to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have statements of their own.
+// What a subquery gives for an outer row depends on the rows of its FROM that pass its WHERE, and on the outer row. So
+// a changed row concerns the outer rows with which it passes, as it was or as it is: those of `inner, outer WHERE …`
+// with the changed rows in the table's place. More than that is harmless, so conditions that are not understood are
+// left out. Where the subquery joins tables that changed together, each may have met what the other was: there is a
+// statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by these
+// to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have
+// statements of their own.
 //
-// For `x IN (SELECT y …)` the outer rows are those with x = y besides. Where NULL and false are not the same, under a NOT for example, so are all of
-// them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row. The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with
-// the table's own name, they would mean those of an outer table as well. What is behind LEFT JOIN, in a compound or in a WITH clause runs the query
-// again.
+// For `x IN (SELECT y …)` the outer rows are those with x = y besides. Where NULL and false are not the same, under a
+// NOT for example, so are all of them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row.
+// The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with the
+// table's own name, they would mean those of an outer table as well. What is behind LEFT JOIN, in a compound or in a
+// WITH clause runs the query again.
 extension QueryCompiler {
   /// A subquery as far as it decides which rows it reads.
   struct Subquery {

@@ -3,8 +3,8 @@ import Store
 
 // Totals: aggregates over the rows of the result.
 //
-// A total must be made of aggregates and of nothing else that differs between rows, so that the rows determine it: `sum(depth)`,
-// `round(100.0 * sum(paid) / count(*))`, not `depth + count(*)`. SQLite would take `depth` of any row.
+// A total must be made of aggregates and of nothing else that differs between rows, so that the rows determine it:
+// `sum(depth)`, `round(100.0 * sum(paid) / count(*))`, not `depth + count(*)`. SQLite would take `depth` of any row.
 extension QueryCompiler {
   /// A total, checked.
   typealias TotalExpression = (name: String, sql: String)

@@ -3,15 +3,17 @@ import Store
 
 // What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
 //
-// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the values of a group, those of
-// what window functions partition by, or the key of a view that is no more than columns of joined tables. It is looked up by running the query with `AND unit = ?`; a changed
-// row leads to units, and looking up one too many changes nothing. Where the unit is the first table's key, 32 of them are looked up by
-// one statement: `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
+// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the
+// values of a group, those of what window functions partition by, or the key of a view that is no more than columns of
+// joined tables. It is looked up by running the query with `AND unit = ?`; a changed row leads to units, and looking up
+// one too many changes nothing. Where the unit is the first table's key, 32 of them are looked up by one statement:
+// `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
 // cost of single look-ups (`IN (…)` makes a table first, and leaves SQLite the choice of another index).
 //
-// FULL joins, RIGHT joins of more than two tables, window functions over all rows, aggregates over everything, a first table that a subquery reads as well, and clauses that
-// `FromClause` does not understand have no unit: such a query is run again. So it is after a change of a table that only a subquery
-// reads, or when old values that are needed are not known. `/v1/explain` says which, why, and what would help.
+// FULL joins, RIGHT joins of more than two tables, window functions over all rows, aggregates over everything, a first
+// table that a subquery reads as well, and clauses that `FromClause` does not understand have no unit: such a query is
+// run again. So it is after a change of a table that only a subquery reads, or when old values that are needed are not
+// known. `/v1/explain` says which, why, and what would help.
 extension QueryCompiler {
   enum UnitChoice {
     /// The query has to run again, for a reason: a sentence.
@@ -88,7 +90,8 @@ extension QueryCompiler {
     return ![compiler].nestedMappings([name: .none], except: unmapped).contains { $0.tables.contains(name) }
   }
 
-  /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one table.
+  /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one
+  /// table.
   var isFilteredBySubquery: Bool {
     guard case .baseKey = unit else { return false }
     return fragments.filter != nil && !nested.isEmpty && groups.isEmpty && from.sources.count == 1
@@ -121,7 +124,8 @@ extension QueryCompiler {
 
   /// What the rows are read from.
   ///
-  /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks for besides; nil: all are.
+  /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks
+  ///   for besides; nil: all are.
   func rowsSQL(first: Int? = nil) -> String {
     guard from.sources.indices.last != nil, inner != nil || !derived.isEmpty else { return fromSQL }
     return rows(through: from.sources.count - 1, first) ?? fromSQL

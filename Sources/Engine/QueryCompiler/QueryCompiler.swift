@@ -3,8 +3,8 @@ import Store
 
 /// Checks a client's query, fragment by fragment, and composes the statements that answer it.
 ///
-/// SQLite is the only judge of SQL: every fragment is compiled on the checker's connection, alone, so that an error names
-/// the fragment, and in a WHERE clause, where SQLite itself refuses aggregates and window functions.
+/// SQLite is the only judge of SQL: every fragment is compiled on the checker's connection, alone, so that an error
+/// names the fragment, and in a WHERE clause, where SQLite itself refuses aggregates and window functions.
 package struct QueryCompiler {
   let checker: FragmentChecker
   let query: Query
@@ -120,7 +120,8 @@ package struct QueryCompiler {
     (output, keyCount) = (columns, key.count)
 
     let sortColumns = sorts.map { sort in
-      // Written alike as well: what a name means in a join may be another column than the same name of one of its tables.
+      // Written alike as well: what a name means in a join may be another column than the same name of one of its
+      // tables.
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
       // A name of `select` is evaluated once.
       let named = columns.firstIndex { "(\($0.sql))" == sort.sql && aliases[$0.name.lowercased()] == $0.sql }
@@ -231,7 +232,8 @@ package struct QueryCompiler {
     if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
   }
 
-  /// A term of `groupBy` with the names that `select` gives replaced by what they mean, where they are those of no column.
+  /// A term of `groupBy` with the names that `select` gives replaced by what they mean, where they are those of no
+  /// column.
   private func named(_ term: SQLFragment) throws(FreshetError) -> SQLFragment {
     let names = term.tokens.indices.filter { term.isLoneName(at: $0) && !isColumn(term.unquoted(term.tokens[$0])) }
     if names.isEmpty || term.hasSubquery { return term }

@@ -6,9 +6,9 @@ package import Store
 
 /// Finds which of many queries of one shape a unit concerns.
 ///
-/// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares columns
-/// of the first table with parameters for equality an index leads from a row's values to the queries; otherwise one
-/// statement evaluates `where` for all of them.
+/// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares
+/// columns of the first table with parameters for equality an index leads from a row's values to the queries; otherwise
+/// one statement evaluates `where` for all of them.
 ///
 /// Owner: the follower's thread. To be released before the connection is closed.
 package final class QueryRouter {
@@ -23,7 +23,8 @@ package final class QueryRouter {
   /// The old values of the terms' columns are the parameters; nil without terms.
   private let ofOldValues: PreparedStatement?
 
-  /// Over the changed rows: the query and the unit's values. Prepared when it is first used, once the connection has the virtual table.
+  /// Over the changed rows: the query and the unit's values. Prepared when it is first used, once the connection has
+  /// the virtual table.
   private var ofCaptured: PreparedStatement?
   private let connection: OpaquePointer
   /// Whether `queries(of:evaluating:)` is likely to need nothing but the changed rows.
@@ -99,8 +100,8 @@ package final class QueryRouter {
     try addRows(of: ofUnit, to: &queries)
   }
 
-  /// The queries whose `where` may hold for rows of the units, each with these units: found from the rows that have changed, without a look-up.
-  /// O(units × log queries + those), or O(units × queries).
+  /// The queries whose `where` may hold for rows of the units, each with these units: found from the rows that have
+  /// changed, without a look-up. O(units × log queries + those), or O(units × queries).
   ///
   /// - Returns: nil when the units must be looked up, which also reports what is wrong.
   package func queries(of units: ConcernedUnits, evaluating captured: CapturedRows) -> [Int: ConcernedUnits]? {

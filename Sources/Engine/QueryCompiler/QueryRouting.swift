@@ -10,8 +10,8 @@ package struct QueryRouting: Sendable {
     var mask: ColumnMask
     /// Number of the parameter.
     var parameter: Int
-    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has its
-    /// own copy of the parameter: two columns may compare it otherwise.
+    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has
+    /// its own copy of the parameter: two columns may compare it otherwise.
     var declaration: String
     /// The column's index in the table.
     var index: Int
@@ -27,8 +27,8 @@ package struct QueryRouting: Sendable {
 
   /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
   var terms: [Term]
-  /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when there are
-  /// terms.
+  /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when
+  /// there are terms.
   var fromSQL: String
   var whereSQL: String
   /// Nil where rows must be looked up.

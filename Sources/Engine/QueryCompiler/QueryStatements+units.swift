@@ -6,14 +6,16 @@ package import Store
 
 // From changed rows to the units of the result that they can concern.
 //
-// A row of the first table is its own unit. For any other table of `from` two statements find the units: the clause up to that table with
-// the row as it is now, and the same with the row's old values in the table's place. The rest of the clause must be left out, because an
-// inner join further on may hide just the rows that are gone. Why this is enough: take the first table at which a unit's rows differ
-// between two states. Before it everything is as it was, so the row that came or went there joins, in the present state, with what it
-// joined with before. Hence it does not matter how many tables changed in one transaction.
+// A row of the first table is its own unit. For any other table of `from` two statements find the units: the clause up
+// to that table with the row as it is now, and the same with the row's old values in the table's place. The rest of the
+// clause must be left out, because an inner join further on may hide just the rows that are gone. Why this is enough:
+// take the first table at which a unit's rows differ between two states. Before it everything is as it was, so the row
+// that came or went there joins, in the present state, with what it joined with before. Hence it does not matter how
+// many tables changed in one transaction.
 //
-// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and `typeof` differs between them.
-// In UTF-16 databases a bound blob is not read as text as a stored one is; where a former row has a blob, its units are not known.
+// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and
+// `typeof` differs between them. In UTF-16 databases a bound blob is not read as text as a stored one is; where a
+// former row has a blob, its units are not known.
 extension QueryStatements {
   /// Adds the units that changes of a table concern, with the columns that may have changed.
   ///
@@ -69,7 +71,8 @@ extension QueryStatements {
     return true
   }
 
-  /// Adds the units that changes of tables in subqueries concern. Parameters must be bound again afterwards where they matter.
+  /// Adds the units that changes of tables in subqueries concern. Parameters must be bound again afterwards where they
+  /// matter.
   ///
   /// - Parameters:
   ///   - tables: indexes of the tables whose changed rows virtual tables show.
@@ -105,7 +108,8 @@ extension QueryStatements {
     return true
   }
 
-  /// Whether rows of a table that a virtual table shows may concern the query. Parameters must be bound again afterwards where they matter.
+  /// Whether rows of a table that a virtual table shows may concern the query. Parameters must be bound again
+  /// afterwards where they matter.
   ///
   /// - Parameter bind: binds the parameters of the query.
   package func mayPass(table index: Int, binding bind: () -> Void) throws(SQLiteFailure) -> Bool {
@@ -147,8 +151,8 @@ extension QueryStatements {
     _ row: ChangedRows.Row, of changes: ChangedRows, in storage: TableStorage, to statement: PreparedStatement,
     _ mapping: UnitMapping
   ) -> Bool {
-    // What SQLite makes of a blob as text (`lower(x)`, `x || ''`) depends on the encoding that it has it under: that of the database
-    // where it was read from a record, and UTF-8 where it was bound.
+    // What SQLite makes of a blob as text (`lower(x)`, `x || ''`) depends on the encoding that it has it under: that of
+    // the database where it was read from a record, and UTF-8 where it was bound.
     var isExact = true
     let bind = { (place: Int32, value: PackedValue) in
       if case .blob = value, self.encoding != .utf8 { isExact = false }

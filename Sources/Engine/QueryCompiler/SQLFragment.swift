@@ -3,8 +3,8 @@ import Store
 
 /// One expression of a query as a client wrote it, cut into tokens and found to be in one piece.
 ///
-/// What can be checked without a grammar is checked here: it is not empty, ends what it begins, closes only what it opened, and
-/// holds no `;`, no comment and no second expression. The rest is SQLite's to judge (`FragmentChecker`).
+/// What can be checked without a grammar is checked here: it is not empty, ends what it begins, closes only what it
+/// opened, and holds no `;`, no comment and no second expression. The rest is SQLite's to judge (`FragmentChecker`).
 struct SQLFragment {
   /// Where it stands in the query, for messages: "where", "orderBy[0]".
   let place: String
@@ -60,8 +60,8 @@ struct SQLFragment {
     if !isStatement, kind == .statement { throw .badQuery("\(place) must be a SELECT") }
   }
 
-  /// Whether another SELECT is in it. The words are reserved, and nothing else when they stand alone; `x IN t` reads a table
-  /// as well.
+  /// Whether another SELECT is in it. The words are reserved, and nothing else when they stand alone; `x IN t` reads a
+  /// table as well.
   var hasSubquery: Bool { hasSubquery(in: tokens.indices) }
 
   func text(of token: SQLToken) -> String { tokenizer.text(of: token) }

@@ -4,8 +4,8 @@ import Store
 
 /// What SQLite's authorizer sees of one statement, and what it answers.
 ///
-/// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, emptied before the next one; `purpose`,
-/// `filterReaders` and `modules`, which the checker sets.
+/// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, emptied before the
+/// next one; `purpose`, `filterReaders` and `modules`, which the checker sets.
 final class StatementAudit {
   private var columns: Set<FragmentChecker.ColumnRead> = []
   /// Tables whose stand-in the statement names: it depends on their rows even if it reads none of their columns.

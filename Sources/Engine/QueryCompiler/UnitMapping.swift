@@ -3,11 +3,11 @@ import Store
 
 /// How a changed row of a table leads to the units that it can concern.
 ///
-/// The units are those of the rows that the table's row joins, looked up in the clause up to that table: with the row as
-/// it is now, and with the old values of the columns that it is joined by. More than that is harmless, because looking a
-/// unit up again changes nothing. It suffices, also when several rows changed at once: take, for a unit whose rows have
-/// changed, the first table in the clause at which they did. Up to that table everything is as it was, so the row that came
-/// or went there joins, in the present state, with what it joined with before.
+/// The units are those of the rows that the table's row joins, looked up in the clause up to that table: with the row
+/// as it is now, and with the old values of the columns that it is joined by. More than that is harmless, because
+/// looking a unit up again changes nothing. It suffices, also when several rows changed at once: take, for a unit whose
+/// rows have changed, the first table in the clause at which they did. Up to that table everything is as it was, so the
+/// row that came or went there joins, in the present state, with what it joined with before.
 package struct UnitMapping: Sendable {
   /// The row's own key is the unit.
   var isUnit: Bool

@@ -1,10 +1,10 @@
 import Ground
 
-/// Where a builder keeps its bytes: blocks that never move, so that growing copies nothing and a run of bytes is known by its
-/// address.
+/// Where a builder keeps its bytes: blocks that never move, so that growing copies nothing and a run of bytes is known
+/// by its address.
 ///
-/// Owner: the thread of its builder, or of the part of a builder's work that it was made for. Mutable state: the blocks, and the room
-/// that is left in the newest one.
+/// Owner: the thread of its builder, or of the part of a builder's work that it was made for. Mutable state: the
+/// blocks, and the room that is left in the newest one.
 final class EntryArena {
   private var blocks: [UnsafeMutableRawPointer] = []
   /// What is left of the newest block.

@@ -1,7 +1,7 @@
 package import Ground
 
-/// Numbers byte strings in the order in which they come: a hash table for loops in which a dictionary of arrays would allocate
-/// and hash too much.
+/// Numbers byte strings in the order in which they come: a hash table for loops in which a dictionary of arrays would
+/// allocate and hash too much.
 package struct IdentityNumbers {
   private struct Entry {
     var hash: UInt32
@@ -11,8 +11,8 @@ package struct IdentityNumbers {
 
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// By hash, with linear probing: a number + 1; 0 is empty. A power of two of them, at least twice the entries. None while there
-  /// are so few entries that they are looked through.
+  /// By hash, with linear probing: a number + 1; 0 is empty. A power of two of them, at least twice the entries. None
+  /// while there are so few entries that they are looked through.
   private var slots: [Int32] = []
 
   #if DEBUG
@@ -114,7 +114,8 @@ package struct IdentityNumbers {
   }
 }
 
-// Numbers of rows. They are here because a closure that returns what its caller chooses is slow when it comes from another module.
+// Numbers of rows. They are here because a closure that returns what its caller chooses is slow when it comes from
+// another module.
 extension IdentityNumbers {
   package mutating func insert(_ row: SectionedTree.Row) -> (number: Int, isNew: Bool) {
     row.leaf.withIdentity(row.slot) { insert($0) }

@@ -6,8 +6,8 @@ extension Node<RowStamp> {
   /// Makes edits of rows below `node`, in the order of their entries; `node` may be left empty, or with a single child.
   ///
   /// - Returns: what was split off behind `node`, in order.
-  /// - Complexity: each node on the edits' paths is copied once at most; those not shared with another version are changed in
-  ///   place.
+  /// - Complexity: each node on the edits' paths is copied once at most; those not shared with another version are
+  ///   changed in place.
   static func apply(_ edits: Edits, to node: inout Node, observer: inout IdentityIndex) -> [Node] {
     if !isKnownUniquelyReferenced(&node) {
       node = node.copy()

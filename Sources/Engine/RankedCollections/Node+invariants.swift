@@ -1,5 +1,6 @@
 extension RankedTree {
-  /// Traps with a sentence when the tree is not as `Node` promises. O(n); called after every change in debug builds' tests.
+  /// Traps with a sentence when the tree is not as `Node` promises. O(n); called after every change in debug builds'
+  /// tests.
   package func checkInvariants() {
     guard let root else { return }
     precondition(root.slots > 0, "an empty root")

@@ -59,13 +59,13 @@ enum NodeLimits {
 /// (`isKnownUniquelyReferenced`), that is, while no visible version contains it; otherwise the path
 /// to it is copied.
 ///
-/// Invariants (`checkInvariants`): all leaves at height 0 and equally deep; no node is empty; no node is over its limit;
-/// keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater than
-/// anything in child `i` (key 0 is never read: what is below all bounds belongs into child 0); `count` and
+/// Invariants (`checkInvariants`): all leaves at height 0 and equally deep; no node is empty; no node is over its
+/// limit; keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater
+/// than anything in child `i` (key 0 is never read: what is below all bounds belongs into child 0); `count` and
 /// `weight` are the sums below.
 ///
-/// Its accesses are not checked for overlaps at run time, which took a tenth of a change's instructions: no function here has
-/// another one change the node that it is changing.
+/// Its accesses are not checked for overlaps at run time, which took a tenth of a change's instructions: no function
+/// here has another one change the node that it is changing.
 final class Node<Payload: RankedPayload> {
   let height: Int
   /// Leaf: the elements' keys. Inner: the children's lower bounds.

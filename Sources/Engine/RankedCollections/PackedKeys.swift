@@ -144,8 +144,8 @@ struct PackedKeys {
     ends.append(UInt32(bytes.count))
   }
 
-  // Both make buffers that are exactly large enough: most nodes that keys come to, or go from, share theirs with another version,
-  // and an array that has to grow takes twice the room.
+  // Both make buffers that are exactly large enough: most nodes that keys come to, or go from, share theirs with
+  // another version, and an array that has to grow takes twice the room.
 
   mutating func insert(_ key: Bytes, at index: Int) {
     let position = start(index)

@@ -2,10 +2,10 @@ package import Ground
 
 /// One row of a ranked tree as packed bytes: `order | identity | trailer`.
 ///
-/// `order` is the encoded sort values; `identity` the encoded key, which both breaks ties and names the row. The trailer
-/// says how long the identity is, so that it can be found from the end: one byte for lengths below 255, else the
-/// length as four bytes and then 255. Encoded values are prefix-free, hence no two rows differ in the trailer alone and
-/// it never decides an order.
+/// `order` is the encoded sort values; `identity` the encoded key, which both breaks ties and names the row. The
+/// trailer says how long the identity is, so that it can be found from the end: one byte for lengths below 255, else
+/// the length as four bytes and then 255. Encoded values are prefix-free, hence no two rows differ in the trailer alone
+/// and it never decides an order.
 package struct RankedEntry {
   package private(set) var bytes: [UInt8] = []
   private var identityStart = 0

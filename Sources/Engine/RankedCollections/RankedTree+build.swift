@@ -8,8 +8,8 @@ extension RankedTree {
     RankedTree(leaves: leaves(of: 0..<count, key: key, payload: payload))
   }
 
-  /// Leaves of elements in ascending order, every buffer as large as its content: leaves make up nearly all of a tree's memory.
-  /// They have room for a sixteenth more, so that the first rows that come do not split them. O(elements).
+  /// Leaves of elements in ascending order, every buffer as large as its content: leaves make up nearly all of a tree's
+  /// memory. They have room for a sixteenth more, so that the first rows that come do not split them. O(elements).
   static func leaves(
     of elements: Range<Int>, key: (Int) -> Bytes, payload: (Int) -> Payload
   ) -> [Node<Payload>] {

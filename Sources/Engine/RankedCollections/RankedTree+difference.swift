@@ -8,7 +8,8 @@ enum TreeChange<Payload: RankedPayload> {
   case changed(old: ElementReference<Payload>, new: ElementReference<Payload>)
 }
 
-/// An element in one version of a tree. The version keeps its leaf alive, which is not counted for every element that is passed on.
+/// An element in one version of a tree. The version keeps its leaf alive, which is not counted for every element that
+/// is passed on.
 struct ElementReference<Payload: RankedPayload> {
   private let node: Unmanaged<Node<Payload>>
   let slot: Int
@@ -163,8 +164,8 @@ extension RankedTree {
     return nil
   }
 
-  /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied because one
-  /// of its elements changed.
+  /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied
+  /// because one of its elements changed.
   private static func sameRun(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
     before.withLeaf { old in after.withLeaf { new in sameRun(old, before.slot, new, after.slot).count } }
   }

@@ -3,12 +3,12 @@ import Ground
 /// A persistent ranked B+tree: an ordered map from byte strings to payloads in which every element knows its rank.
 ///
 /// A value: a copy is a version, made in O(1), and later changes to either share all untouched nodes. Positions are
-/// counted in two ways, by elements (`rank`) and by the elements' weights (`offset`). Every node knows its elements and their weight, so
-/// key, rank and offset lead to each other in O(log n).
+/// counted in two ways, by elements (`rank`) and by the elements' weights (`offset`). Every node knows its elements and
+/// their weight, so key, rank and offset lead to each other in O(log n).
 ///
-/// Between two versions, only what is below a path of copied nodes can differ: a comparison goes down pair by pair where two nodes have
-/// the same bounds, and skips what is shared. Leaves hold 64 rows, and are built with 60 so that the first rows that come do not split
-/// them. Leaves of sections hold 8, because copying a section counts references.
+/// Between two versions, only what is below a path of copied nodes can differ: a comparison goes down pair by pair
+/// where two nodes have the same bounds, and skips what is shared. Leaves hold 64 rows, and are built with 60 so that
+/// the first rows that come do not split them. Leaves of sections hold 8, because copying a section counts references.
 struct RankedTree<Payload: RankedPayload> {
   var root: Node<Payload>?
 

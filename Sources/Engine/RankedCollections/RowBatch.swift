@@ -1,7 +1,7 @@
 package import Ground
 
-/// Changes of many rows, collected while the tree does not change and then made at once: the nodes that several of them meet are
-/// copied, split and joined once.
+/// Changes of many rows, collected while the tree does not change and then made at once: the nodes that several of them
+/// meet are copied, split and joined once.
 ///
 /// It belongs to one state of one editor: from its first change to `SectionedTreeEditor.apply`.
 package struct RowBatch {

@@ -1,7 +1,8 @@
 /// A row's payload: a stamp of its contents. Rows with equal stamps have equal contents (to one chance in 2^64).
 ///
-/// So the difference of two trees also shows which rows changed in place, and a transaction that ends where it began (A→B→A) makes no
-/// difference and sends nothing. The seed is random in every process, so that an attacker cannot make two rows that agree.
+/// So the difference of two trees also shows which rows changed in place, and a transaction that ends where it began
+/// (A→B→A) makes no difference and sends nothing. The seed is random in every process, so that an attacker cannot make
+/// two rows that agree.
 package struct RowStamp: Equatable, Sendable {
   package var hash: UInt64
   package init(_ hash: UInt64) { self.hash = hash }

@@ -2,8 +2,8 @@ import Ground
 
 // Comparing trees that share nothing: what was followed, and what was read anew.
 extension SectionedTree {
-  /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their order with their
-  /// stamps. O(rows).
+  /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their
+  /// order with their stamps. O(rows).
   package func digest() -> UInt64 {
     var digest: UInt64 = 1
     forEachSection { label, count in
@@ -17,7 +17,8 @@ extension SectionedTree {
     return digest
   }
 
-  /// The identities of rows that one of two trees has and the other has not, or has elsewhere or with another stamp. O(rows).
+  /// The identities of rows that one of two trees has and the other has not, or has elsewhere or with another stamp.
+  /// O(rows).
   package func identities(differingFrom other: SectionedTree) -> [[UInt8]] {
     var known = marks()
     var differing: [[UInt8]] = []

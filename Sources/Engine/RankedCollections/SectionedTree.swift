@@ -5,8 +5,9 @@ package import Ground
 /// A persistent tree of persistent trees. A value: copying it is O(1), and versions that grew from each other share all
 /// nodes that do not differ. Positions are counted by section and item, or by offset over all sections.
 ///
-/// A section exists while it has a row; but the result of a query without sections is one section, also when it is empty. `limit` cuts a
-/// prefix off the whole tree, which shares all but O(log n) nodes: rows that move up from after the limit are there already.
+/// A section exists while it has a row; but the result of a query without sections is one section, also when it is
+/// empty. `limit` cuts a prefix off the whole tree, which shares all but O(log n) nodes: rows that move up from after
+/// the limit are there already.
 package struct SectionedTree {
   var sections = RankedTree<Section>()
   /// Whether sections come and go with their rows.

@@ -1,7 +1,7 @@
 import Ground
 
-// A result that was fetched again differs little from the one before: merged into it, the two share all that is the same,
-// which keeps older versions cheap and makes their difference quick to find.
+// A result that was fetched again differs little from the one before: merged into it, the two share all that is the
+// same, which keeps older versions cheap and makes their difference quick to find.
 extension SectionedTreeBuilder {
   /// What leads from a version to the rows of the builder.
   private struct Edits {

@@ -2,9 +2,10 @@ package import Ground
 
 /// Builds a version from rows in any order: packs them into an arena, sorts, and fills the trees leaf by leaf.
 ///
-/// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted. Sixteen bytes a row are
-/// sorted, and each leaf's buffer is exactly large enough. From 20,000 rows on, up to four threads share sorting and leaves
-/// (`ConcurrentWork`): a piece, which is a section or a part of a long one, belongs to one thread.
+/// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted.
+/// Sixteen bytes a row are sorted, and each leaf's buffer is exactly large enough. From 20,000 rows on, up to four
+/// threads share sorting and leaves (`ConcurrentWork`): a piece, which is a section or a part of a long one, belongs to
+/// one thread.
 package struct SectionedTreeBuilder {
   /// A row in the arena: its stamp, number and length, and then its entry. Small, because sorting moves it about.
   struct Record {
@@ -125,7 +126,8 @@ package struct SectionedTreeBuilder {
   }
 }
 
-// From rows as they came to a version. Large results are cut into pieces, which several threads may sort and make leaves of.
+// From rows as they came to a version. Large results are cut into pieces, which several threads may sort and make
+// leaves of.
 extension SectionedTreeBuilder {
   /// How many rows of one section one thread takes at most.
   private var pieceLimit: Int { count < ConcurrentWork.leastRows ? .max : max(1, count / work.parts) }

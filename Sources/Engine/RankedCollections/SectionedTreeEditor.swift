@@ -9,7 +9,8 @@ package struct SectionedTreeEditor {
   var index: IdentityIndex
   /// Sections whose first row has left: their labels belong to a row that is not there any more.
   var staleSections: Set<[UInt8]> = []
-  /// By key, the totals of sections that have gone since totals were set: one that comes back in the same edit has them again.
+  /// By key, the totals of sections that have gone since totals were set: one that comes back in the same edit has them
+  /// again.
   var goneTotals: [[UInt8]: [UInt8]] = [:]
 
   /// Stands at an empty result.

@@ -1,7 +1,7 @@
 /// A place in a tree while it is walked in order, one element at a time or whole shared nodes at a time.
 ///
-/// It keeps the root alive, and with it every node below: they are not counted one by one, which would be most of what a walk
-/// costs. The tree must not be changed meanwhile in the place where the cursor got it from.
+/// It keeps the root alive, and with it every node below: they are not counted one by one, which would be most of what
+/// a walk costs. The tree must not be changed meanwhile in the place where the cursor got it from.
 struct TreeCursor<Payload: RankedPayload> {
   /// A node on the path, the slot taken in it, and how many elements come before the node.
   private typealias Step = (node: Unmanaged<Node<Payload>>, slot: Int, start: Int)
@@ -65,8 +65,8 @@ struct TreeCursor<Payload: RankedPayload> {
     if slot == withLeaf({ $0.payloads.count }) { advance(past: path.count - 1) }
   }
 
-  /// Goes to the first element after the node of `height` and the `count - 1` nodes after it. The first must start with the
-  /// current element.
+  /// Goes to the first element after the node of `height` and the `count - 1` nodes after it. The first must start with
+  /// the current element.
   mutating func skip(height: Int, count: Int) {
     let parent = path.count - 1 - height
     guard parent >= 0 else {

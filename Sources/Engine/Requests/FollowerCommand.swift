@@ -16,7 +16,8 @@ package enum FollowerCommand: Sendable {
   /// One snapshot for a client that does not subscribe.
   case snapshot(SnapshotRequest)
   case sessionClosed(UInt64)
-  /// Requests the number of the first state that a tick sees from now on: `commit` of the protocol; nil: none was seen in time.
+  /// Requests the number of the first state that a tick sees from now on: `commit` of the protocol; nil: none was seen
+  /// in time.
   case commit(reply: @Sendable (Int64?) -> Void)
   /// A request waits until all followers have reached a commit.
   case awaitCommit(CommitWaiter)

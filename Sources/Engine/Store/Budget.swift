@@ -4,32 +4,36 @@ package import LiveQuery
 
 /// How much memory and time SQLite may use on the calling thread, for SQL that clients wrote.
 ///
-/// SQLite asks whether it may go on (the progress handler) only between steps of its virtual machine, and only where the machine loops. It
-/// does not ask while it compiles (3.41 is the first version that does), inside one function or operator, between the expressions of
-/// one row, or while it sorts in memory. Each of these has a bound of its own:
+/// SQLite asks whether it may go on (the progress handler) only between steps of its virtual machine, and only where
+/// the machine loops. It does not ask while it compiles (3.41 is the first version that does), inside one function or
+/// operator, between the expressions of one row, or while it sorts in memory. Each of these has a bound of its own:
 ///
 /// - *Steps of a statement* could go on for ever: `Deadline`, every 200 steps, checks time and memory.
-/// - *Compiling* took 9 s and 591 MB for 900 bytes of common tables that each name the one before twice. Its allocations are counted:
-///   200 ms of processor time a statement, 3 s a query, 4 MB and 128 bytes for each byte of SQL.
-/// - *Comparing conditions and aggregates in pairs* allocates nothing, and took 6 s for 10,000 conditions: at most 500 `AND` in a
-///   fragment, 2,000 calls of functions and 5,000 names of columns in a statement, with common tables and views written out.
-/// - *One call of a function* took 90 s for `instr`: functions of our own run in linear time or count their steps (`functions.c`,
-///   `like.c`, `search.c`, `fulltext.c`). They give what SQLite's give for everything, which FunctionTests compare on random arguments.
-/// - *Many calls in one row* could take an hour: our functions ask for the budget, and so does the allocator; statements with many calls
-///   have shorter values (`StatementWeight`).
-/// - *Sorting* takes half a second for 75 MB, and more than in proportion: temporary files in memory (`temporary.c`), for which SQLite
-///   sorts two megabytes at a time.
+/// - *Compiling* took 9 s and 591 MB for 900 bytes of common tables that each name the one before twice. Its
+///   allocations are counted: 200 ms of processor time a statement, 3 s a query, 4 MB and 128 bytes for each byte of
+///   SQL.
+/// - *Comparing conditions and aggregates in pairs* allocates nothing, and took 6 s for 10,000 conditions: at most 500
+///   `AND` in a fragment, 2,000 calls of functions and 5,000 names of columns in a statement, with common tables and
+///   views written out.
+/// - *One call of a function* took 90 s for `instr`: functions of our own run in linear time or count their steps
+///   (`functions.c`, `like.c`, `search.c`, `fulltext.c`). They give what SQLite's give for everything, which
+///   FunctionTests compare on random arguments.
+/// - *Many calls in one row* could take an hour: our functions ask for the budget, and so does the allocator;
+///   statements with many calls have shorter values (`StatementWeight`).
+/// - *Sorting* takes half a second for 75 MB, and more than in proportion: temporary files in memory (`temporary.c`),
+///   for which SQLite sorts two megabytes at a time.
 /// - *Memory*: 256 MiB for a query while it runs, and 1 GiB for all of SQLite.
-/// - *Values* may have 24 MiB (`SQLITE_LIMIT_LENGTH`, for values of the file as well), at which a linear operator takes 10 to 200 ms
-///   (CallTimeTests).
+/// - *Values* may have 24 MiB (`SQLITE_LIMIT_LENGTH`, for values of the file as well), at which a linear operator takes
+///   10 to 200 ms (CallTimeTests).
 ///
-/// **The allocator.** A budget belongs to a thread. SQLite's allocator is wrapped before `main`, counts what each thread holds, checks the
-/// clock every 128 allocations or 512 kB, and refuses. SQLite is tested for every allocation that fails, so a refused one ends a
-/// statement in order. While a statement runs, an error of memory would also end the read transaction, which other lists need: there the
-/// progress handler interrupts, and the allocator refuses only 100 ms or 64 MiB later.
+/// **The allocator.** A budget belongs to a thread. SQLite's allocator is wrapped before `main`, counts what each
+/// thread holds, checks the clock every 128 allocations or 512 kB, and refuses. SQLite is tested for every allocation
+/// that fails, so a refused one ends a statement in order. While a statement runs, an error of memory would also end
+/// the read transaction, which other lists need: there the progress handler interrupts, and the allocator refuses only
+/// 100 ms or 64 MiB later.
 ///
-/// **What no bound covers.** `MATCH` with a phrase or NEAR of *k* words takes about 13 ns times *k* for each place of such a word in one
-/// row, and `bm25` (`rank`) about 15 ns for each, without asking; FTS5 offers no way to stop either.
+/// **What no bound covers.** `MATCH` with a phrase or NEAR of *k* words takes about 13 ns times *k* for each place of
+/// such a word in one row, and `bm25` (`rank`) about 15 ns for each, without asking; FTS5 offers no way to stop either.
 package enum Budget {
   /// Bytes that a query may keep while it runs: values, sorted and grouped rows, temporary tables.
   static let memory: Int64 = 256 << 20

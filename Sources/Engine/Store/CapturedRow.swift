@@ -3,7 +3,8 @@ import ChangeCapture
 package import LiveQuery
 import RankedCollections
 
-/// One row of a table, as it is or was, as a virtual table on a connection: so SQLite evaluates expressions over rows that no file has.
+/// One row of a table, as it is or was, as a virtual table on a connection: so SQLite evaluates expressions over rows
+/// that no file has.
 ///
 /// Rows are packed values, one for each column, with text in UTF-8, wherever they came from.
 ///

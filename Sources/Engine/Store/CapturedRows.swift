@@ -6,12 +6,12 @@ import RankedCollections
 
 /// The rows of one table that a tick has found changed, as a virtual table on a follower's connection.
 ///
-/// Capture has their records, so nothing needs to be looked up: queries over this table alone are evaluated over the virtual table, by
-/// their own SELECT with its WHERE. It is declared as the table is, with affinities and collations, so that each expression means what it
-/// means on the table.
+/// Capture has their records, so nothing needs to be looked up: queries over this table alone are evaluated over the
+/// virtual table, by their own SELECT with its WHERE. It is declared as the table is, with affinities and collations,
+/// so that each expression means what it means on the table.
 ///
-/// Owner: the follower's thread. Mutable state: the values of the rows that were loaded last. To be dropped or released before the
-/// connection is closed.
+/// Owner: the follower's thread. Mutable state: the values of the rows that were loaded last. To be dropped or released
+/// before the connection is closed.
 package final class CapturedRows {
   /// What the virtual table is called, with its schema, in statements of queries over a table.
   package static func reference(to table: String) -> String { "temp.\(quotedIdentifier(name(of: table)))" }
@@ -178,8 +178,8 @@ package final class CapturedRows {
   /// Whether a row has a key now; nil: it is not among the keys that changed.
   package func isThere(_ key: Bytes) -> Bool? { row(ofKey: key).map { $0 >= 0 } }
 
-  /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows that changed in none of the
-  /// columns are left out.
+  /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows that changed
+  /// in none of the columns are left out.
   ///
   /// - Returns: false, showing nothing, when a row is not known as it was or as it is.
   package func showSigned(_ changes: ChangedRows, in columns: ColumnMask) -> Bool {

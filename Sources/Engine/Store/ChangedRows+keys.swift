@@ -14,8 +14,8 @@ package struct KeyChange {
 
 // What changed rows are to those who know how the table's rows are stored.
 extension ChangedRows {
-  /// Calls `body` with the encoded key of each row; with two of them where a row had another one. A key comes twice where one row went and
-  /// another one has it now.
+  /// Calls `body` with the encoded key of each row; with two of them where a row had another one. A key comes twice
+  /// where one row went and another one has it now.
   ///
   /// - Returns: false when a key is not known, or as soon as `body` does.
   package func forEachKey<Failure>(
@@ -28,7 +28,8 @@ extension ChangedRows {
       guard let hasNull = encodeKey(of: row, wasThere ? .former : .present, in: storage, to: &key) else { return false }
       var change = KeyChange(columns: columns, wasThere: wasThere, isThere: isThere, hasNull: hasNull)
       if wasThere, isThere, storage.keyFields != nil, !storage.isWithoutRowid {
-        // The key's columns are remembered among others; an update may have changed them. A row of another key is another row.
+        // The key's columns are remembered among others; an update may have changed them. A row of another key is
+        // another row.
         guard let hasNull = encodeKey(of: row, .present, in: storage, to: &other) else { return false }
         if key != other {
           change = KeyChange(columns: .all, wasThere: true, isThere: false, hasNull: change.hasNull)
@@ -56,8 +57,9 @@ extension ChangedRows {
     return isKnown ? hasNull : nil
   }
 
-  /// Calls `body` with the values of a row's key as they were stored, and their places in the key; where it has no key of its own, as they
-  /// were before. An encoded key does not tell them: 3.0 and 3 are one key, and `typeof` distinguishes them.
+  /// Calls `body` with the values of a row's key as they were stored, and their places in the key; where it has no key
+  /// of its own, as they were before. An encoded key does not tell them: 3.0 and 3 are one key, and `typeof`
+  /// distinguishes them.
   ///
   /// - Returns: false when one of them is not known.
   package func forEachKeyValue(of row: Row, in storage: TableStorage, _ body: (Int, PackedValue) -> Void) -> Bool {
@@ -70,7 +72,8 @@ extension ChangedRows {
 
   package enum Time { case former, present }
 
-  /// Calls `body` with the values of columns and the places of these in `columns`; text is in the database's own encoding.
+  /// Calls `body` with the values of columns and the places of these in `columns`; text is in the database's own
+  /// encoding.
   ///
   /// - Returns: false when one of them is not known.
   package func forEachValue(

@@ -21,8 +21,8 @@ package final class Connection {
 
   /// - Parameters:
   ///   - location: a path, or what `ReadOnlyFile` made of it.
-  ///   - isPrivate: whether nothing else can have the file open, so that closing brings the -wal into it whatever the version of SQLite
-  ///     (`WALResetBug`).
+  ///   - isPrivate: whether nothing else can have the file open, so that closing brings the -wal into it whatever the
+  ///     version of SQLite (`WALResetBug`).
   ///   - patience: how long a lock is waited for, in milliseconds.
   package init(
     _ location: String, _ access: Access = .reading, isPrivate: Bool = false, patience: Int32 = Connection.patience
@@ -97,7 +97,8 @@ package final class Connection {
     try destination.withRaw { raw throws(SQLiteFailure) in try Self.copy(self.raw, into: raw) }
   }
 
-  /// Copies the state that the transaction of one connection sees, or its newest, into the database of another, in one transaction.
+  /// Copies the state that the transaction of one connection sees, or its newest, into the database of another, in one
+  /// transaction.
   package static func copy(_ source: OpaquePointer, into destination: OpaquePointer) throws(SQLiteFailure) {
     guard let backup = sqlite3_backup_init(destination, "main", source, "main") else {
       throw SQLiteFailure(of: destination, SQLITE_ERROR)

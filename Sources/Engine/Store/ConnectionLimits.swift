@@ -1,13 +1,13 @@
 import CSQLite
 
-/// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking whether
-/// it may go on.
+/// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking
+/// whether it may go on.
 package enum ConnectionLimits {
   /// The length of SQL, in bytes.
   package static let sql = 256 << 10
 
-  /// The length of a value, in bytes, whether the file holds it or an expression makes it. Statements that could make more of
-  /// that than is good have a lower limit, see `StatementWeight`.
+  /// The length of a value, in bytes, whether the file holds it or an expression makes it. Statements that could make
+  /// more of that than is good have a lower limit, see `StatementWeight`.
   static let value: Int32 = 24 << 20
 
   /// The length of patterns of LIKE and GLOB, in bytes.
@@ -38,8 +38,8 @@ package enum ConnectionLimits {
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 
-  /// To be called before a connection is opened that runs what clients wrote: it keeps what it sorts in memory that counts, and
-  /// sorts it in pieces.
+  /// To be called before a connection is opened that runs what clients wrote: it keeps what it sorts in memory that
+  /// counts, and sorts it in pieces.
   package static func prepare() { _ = areTemporaryFilesInMemory }
 
   private static let areTemporaryFilesInMemory = sqlite_keep_temporary_files_in_memory() == SQLITE_OK

@@ -2,11 +2,11 @@ import CSQLite
 package import Ground
 import Synchronization
 
-/// Bounds what runs on a connection: a statement that takes too long, too much memory or too many steps, or that another thread
-/// stops, fails with `SQLITE_INTERRUPT`.
+/// Bounds what runs on a connection: a statement that takes too long, too much memory or too many steps, or that
+/// another thread stops, fails with `SQLITE_INTERRUPT`.
 ///
-/// Owner: the thread that uses the connection, until which is closed this has to live. Time and memory are the thread's (`Budget`);
-/// mutable state here: the other bounds of what runs at present.
+/// Owner: the thread that uses the connection, until which is closed this has to live. Time and memory are the thread's
+/// (`Budget`); mutable state here: the other bounds of what runs at present.
 package final class Deadline {
   /// How often the bounds may still be checked.
   @exclusivity(unchecked) private var looks = Int.max
@@ -19,8 +19,8 @@ package final class Deadline {
   private static let yieldInterval = Nanoseconds.microseconds(200)
   private let clock: MonotonicClock
 
-  /// How many of the virtual machine's steps pass between two checks of the bounds. One of them can take some milliseconds: what
-  /// takes longer asks by itself.
+  /// How many of the virtual machine's steps pass between two checks of the bounds. One of them can take some
+  /// milliseconds: what takes longer asks by itself.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer, clock: MonotonicClock = .system) {
@@ -31,8 +31,8 @@ package final class Deadline {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Bounds what runs outside of `limited` as well, for a thread on which others wait: a statement without a bound of its own then fails
-  /// instead of stopping them all.
+  /// Bounds what runs outside of `limited` as well, for a thread on which others wait: a statement without a bound of
+  /// its own then fails instead of stopping them all.
   ///
   /// To be called at the begin of each tick.
   ///
@@ -55,7 +55,8 @@ package final class Deadline {
     return interruption.isDue(now)
   }
 
-  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take. Within another call both bounds hold.
+  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take. Within another call
+  /// both bounds hold.
   ///
   /// - Parameters:
   ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.

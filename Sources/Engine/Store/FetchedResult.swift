@@ -2,8 +2,8 @@ package import LiveQuery
 package import RankedCollections
 
 /// What a whole run of a query gave.
-// @unchecked: it is made by one thread and handed to another. What it shares with other results are nodes of trees, which are
-// changed in place only when a single owner is left.
+// @unchecked: it is made by one thread and handed to another. What it shares with other results are nodes of trees,
+// which are changed in place only when a single owner is left.
 package struct FetchedResult: @unchecked Sendable {
   package var editor: SectionedTreeEditor
   package var memory: ReaderMemory

@@ -2,14 +2,16 @@ import CSQLite
 package import LiveQuery
 import Synchronization
 
-/// What the operator gives this process to read files whose application has collations, tokenizers and functions of its own.
+/// What the operator gives this process to read files whose application has collations, tokenizers and functions of its
+/// own.
 ///
 /// To be set before the first connection is opened. Mutable state: `standIns`, guarded by its lock.
 package enum ForeignParts {
   /// By lower-case name of a collation, the one that stands in.
   private static let standIns = Mutex<[String: FieldOrder.Collation]>([:])
 
-  /// Compares by another collation. Order and search may differ from the application's; connections that write do not have it.
+  /// Compares by another collation. Order and search may differ from the application's; connections that write do not
+  /// have it.
   package static func add(collation name: String, as base: FieldOrder.Collation) throws(FreshetError) {
     let kind =
       switch base {
@@ -21,7 +23,8 @@ package enum ForeignParts {
     standIns.withLock { $0[name.lowercased()] = base }
   }
 
-  /// Has FTS5 cut words by another tokenizer, without arguments. What the application's index has found otherwise is not found.
+  /// Has FTS5 cut words by another tokenizer, without arguments. What the application's index has found otherwise is
+  /// not found.
   package static func add(tokenizer name: String, as base: String) throws(FreshetError) {
     try check(sqlite_add_tokenizer(name, base))
   }

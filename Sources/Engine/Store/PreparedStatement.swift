@@ -81,7 +81,8 @@ package final class PreparedStatement {
   @inline(__always)
   package func value(_ column: Int) -> PackedValue { PreparedStatement.value(handle, Int32(column)) }
 
-  /// The same in a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that ends with a zero.
+  /// The same in a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that
+  /// ends with a zero.
   @inline(__always)
   static func valueOfUTF8(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
     let value = sqlite3_column_value(handle, column)
@@ -93,8 +94,8 @@ package final class PreparedStatement {
   /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
   @inline(__always)
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
-    // The column is looked for once; `sqlite3_column_text` and its like each do it anew. What this returns may be read because
-    // no other thread uses the connection.
+    // The column is looked for once; `sqlite3_column_text` and its like each do it anew. What this returns may be read
+    // because no other thread uses the connection.
     value(sqlite3_column_value(handle, column))
   }
 
@@ -160,7 +161,8 @@ package final class PreparedStatement {
     }
   }
 
-  /// Binds the fields of an encoded key to the parameters from `first` on: values that compare as equal to those that were encoded.
+  /// Binds the fields of an encoded key to the parameters from `first` on: values that compare as equal to those that
+  /// were encoded.
   ///
   /// - Parameter orders: how each was encoded; empty: all of them as parts of an identity.
   package func bind(key: Bytes, from first: Int32, encoding: TextEncoding, orders: [FieldOrder] = []) {

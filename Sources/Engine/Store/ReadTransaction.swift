@@ -1,8 +1,8 @@
 import CSQLite
 package import ChangeCapture
 
-/// The read transactions of a connection that follows a file. Each sees one state, which capture has identified. A tick may do without one until
-/// something is read.
+/// The read transactions of a connection that follows a file. Each sees one state, which capture has identified. A tick
+/// may do without one until something is read.
 ///
 /// Owner: the connection's thread.
 package final class ReadTransaction {
@@ -18,7 +18,8 @@ package final class ReadTransaction {
   @exclusivity(unchecked) private var isWanted = false
   /// It has done without a transaction so far.
   @exclusivity(unchecked) private var isLate = false
-  /// What did without a transaction needed one when the file was in another state already: what is left of it must not read.
+  /// What did without a transaction needed one when the file was in another state already: what is left of it must not
+  /// read.
   @exclusivity(unchecked) package private(set) var hasLostState = false
 
   package init(_ connection: OpaquePointer, _ capture: ChangeCapture) throws(SQLiteFailure) {
@@ -57,8 +58,8 @@ package final class ReadTransaction {
   /// To be called before anything is read that may do without a transaction until then.
   package func need() { if isLate { restore() } }
 
-  /// Some errors end SQLite's transaction. Begins another one if it shows the same state. Otherwise the rest cannot be read
-  /// (`ResultReader.checkSnapshot`).
+  /// Some errors end SQLite's transaction. Begins another one if it shows the same state. Otherwise the rest cannot be
+  /// read (`ResultReader.checkSnapshot`).
   package func restore() {
     if !isWanted || sqlite3_get_autocommit(connection) == 0 { return }
     let wasLate = isLate

@@ -4,7 +4,8 @@ import RankedCollections
 
 /// The contents of rows that were just looked up, so that the patch that carries them needs no second look-up.
 ///
-/// They hold for the state of the database in which they were read, and for later ones as long as the rows do not change.
+/// They hold for the state of the database in which they were read, and for later ones as long as the rows do not
+/// change.
 struct RecentContents {
   /// By number, as long as there is room.
   private var rows = PackedRows(columnCount: 0)

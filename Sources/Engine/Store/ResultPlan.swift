@@ -1,9 +1,9 @@
-/// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of the
-/// parameters' values: all queries of one shape share it.
+/// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of
+/// the parameters' values: all queries of one shape share it.
 ///
-/// Every statement that gives rows gives the same columns: section value, name and index title (when there are sections, and
-/// expressions for names and titles), the sort values that are no columns of the result, the unit (when the query's key is another one),
-/// then the result's columns, key first.
+/// Every statement that gives rows gives the same columns: section value, name and index title (when there are
+/// sections, and expressions for names and titles), the sort values that are no columns of the result, the unit (when
+/// the query's key is another one), then the result's columns, key first.
 ///
 /// A class, for it is asked for every row: a structure of so many parts would be copied each time.
 package final class ResultPlan: Sendable {
@@ -54,7 +54,8 @@ package final class ResultPlan: Sendable {
 
   package struct Sort: Sendable {
     package var order: FieldOrder
-    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for itself.
+    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for
+    /// itself.
     package var column: Int?
 
     package init(order: FieldOrder, column: Int?) {
@@ -70,12 +71,14 @@ package final class ResultPlan: Sendable {
     /// The rows of one unit, whose values are the parameters from `firstParameter` on.
     package let rowSQL: String
     package let firstParameter: Int32
-    /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one by one.
+    /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one
+    /// by one.
     package let batchSQL: String?
-    /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these cost nothing.
+    /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these
+    /// cost nothing.
     package let knownRowSQL: String?
-    /// The rows of the result among those that changed, where the query reads nothing but its one table: over `CapturedRows`. Nil: they are
-    /// looked up.
+    /// The rows of the result among those that changed, where the query reads nothing but its one table: over
+    /// `CapturedRows`. Nil: they are looked up.
     package let capturedSQL: String?
     /// How the unit's values are encoded; groups are equal under their collations.
     package let orders: [FieldOrder]
@@ -138,8 +141,8 @@ package final class ResultPlan: Sendable {
     }
   }
 
-  /// Subqueries in conditions whose values are kept like those alongside the result, as the last of these, and are parameters of the
-  /// statements.
+  /// Subqueries in conditions whose values are kept like those alongside the result, as the last of these, and are
+  /// parameters of the statements.
   package struct Scalars: Sendable {
     package var count: Int
     /// The parameter of the first.
@@ -168,8 +171,8 @@ package final class ResultPlan: Sendable {
   package let alongside: [Alongside]
   /// In bytes, while its statements run.
   package let longestValue: Int32
-  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by one,
-  /// or because it is not known which of them changed.
+  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by
+  /// one, or because it is not known which of them changed.
   package let isRefetched: Bool
 
   package var scalars: Scalars? { rows.scalars }

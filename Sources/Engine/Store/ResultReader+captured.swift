@@ -4,7 +4,8 @@ import RankedCollections
 
 // Bringing a result up to date from the rows that capture has read.
 extension ResultReader {
-  /// Evaluates the query over the changed rows instead of looking these up, and makes the editor agree with what it gives.
+  /// Evaluates the query over the changed rows instead of looking these up, and makes the editor agree with what it
+  /// gives.
   ///
   /// - Returns: false when the units must be looked up, which makes up for whatever this has done.
   func refresh(
@@ -89,15 +90,16 @@ extension ResultReader {
     private static let comparesUnlessAsked = false
   #endif
 
-  /// Whether rows that were evaluated are looked up as well and compared: always in debug builds, and otherwise where the environment says
-  /// `FRESHET_COMPARE_ROWS=1`.
+  /// Whether rows that were evaluated are looked up as well and compared: always in debug builds, and otherwise where
+  /// the environment says `FRESHET_COMPARE_ROWS=1`.
   package static let comparesRows =
     getenv("FRESHET_COMPARE_ROWS").map { String(cString: $0) == "1" } ?? comparesUnlessAsked
 
   /// Comparing takes a look at every row of a list: one with more rows is compared now and then.
   private static let comparedRows = 5_000
 
-  /// Whether to compare now. Looking up begins the transaction of a tick that has none, so half of those are left without.
+  /// Whether to compare now. Looking up begins the transaction of a tick that has none, so half of those are left
+  /// without.
   ///
   /// - Parameter rows: how many the list has.
   func mustCompare(_ rows: Int) -> Bool {

@@ -4,9 +4,10 @@ package import RankedCollections
 
 // What the rows of a result hold: what snapshots, windows and patches carry.
 //
-// Many rows are not looked up in the order in which they are shown, which would read a page of the file for nearly every row, but in the
-// order of their keys, which is that of pages (`WantedRows`). When the query's own run took fewer steps of SQLite's machine than the
-// look-ups would, it is run once more and the rows are picked out as they come by; so are rows of which a look-up does not tell.
+// Many rows are not looked up in the order in which they are shown, which would read a page of the file for nearly
+// every row, but in the order of their keys, which is that of pages (`WantedRows`). When the query's own run took fewer
+// steps of SQLite's machine than the look-ups would, it is run once more and the rows are picked out as they come by;
+// so are rows of which a look-up does not tell.
 extension ResultReader {
   #if DEBUG
     /// From so many rows on they are read in the order of their keys. Few in debug builds, so that every test does.
@@ -15,8 +16,8 @@ extension ResultReader {
     private static let many = 1_024
   #endif
 
-  /// About what looking a row up costs, in steps of SQLite's machine: what it takes to start the statement, and those of the rows that come by,
-  /// which are all of its unit where that is not the key.
+  /// About what looking a row up costs, in steps of SQLite's machine: what it takes to start the statement, and those
+  /// of the rows that come by, which are all of its unit where that is not the key.
   private var stepsOfLookup: Int { 50 + (identityIsUnit ? 0 : 10 * memory.keys.rowsOfUnit) }
 
   /// The contents of rows of the newest version, which is that of the state that the transaction sees.

@@ -60,7 +60,8 @@ extension ResultReader {
     if let result = plan.resultAggregate { memory.groups?[result].outdate(units) }
   }
 
-  /// Whether some group of the result is only what the whole query says: its rows may come in another order when it is looked up.
+  /// Whether some group of the result is only what the whole query says: its rows may come in another order when it is
+  /// looked up.
   package var dependsOnOrder: Bool {
     guard let aggregate = orderedAggregate, let groups = memory.groups?[aggregate] else { return false }
     return groups.contains { knownRow($0) == nil }

@@ -8,7 +8,8 @@ extension ResultReader {
   ///
   /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
   ///
-  /// - Parameter captured: the changed rows that the units are of, where nothing else concerns them; nil: they are looked up.
+  /// - Parameter captured: the changed rows that the units are of, where nothing else concerns them; nil: they are
+  ///   looked up.
   /// - Throws: `duplicate_key`; the editor is of no use then.
   package func refresh(
     _ units: ConcernedUnits, from captured: CapturedRows? = nil, in editor: inout SectionedTreeEditor

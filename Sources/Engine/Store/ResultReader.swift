@@ -7,8 +7,8 @@ import RankedCollections
 ///
 /// Owner: the follower's thread; to be used inside its read transaction.
 ///
-/// Mutable state: the row being read (in `row`), overwritten by every row; `recent`, what the last `refresh` read, for queries whose
-/// key is their unit; `memory`, what it knows of the newest result.
+/// Mutable state: the row being read (in `row`), overwritten by every row; `recent`, what the last `refresh` read, for
+/// queries whose key is their unit; `memory`, what it knows of the newest result.
 package final class ResultReader {
   let statements: ResultStatements
   var plan: ResultPlan { statements.plan }
@@ -24,8 +24,8 @@ package final class ResultReader {
   @exclusivity(unchecked) package internal(set) var hasEvaluated = false
   /// Whether a `refresh` has to look up, to be compared with another.
   @exclusivity(unchecked) var isComparing = false
-  /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing with
-  /// the one before, or did not compare.
+  /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing
+  /// with the one before, or did not compare.
   package private(set) var changes: ConcernedUnits?
 
   /// How large a result may be.
@@ -136,8 +136,8 @@ package final class ResultReader {
   /// Contents of a larger result are looked up, or read by another run: most of its rows are in no client's window.
   private static let keptBytes = 256 << 10
 
-  /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which must
-  /// not be mixed with the one that the other lists show.
+  /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which
+  /// must not be mixed with the one that the other lists show.
   func checkSnapshot() throws(FreshetError) {
     if statements.isInTransaction() { return }
     throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
@@ -153,7 +153,8 @@ package final class ResultReader {
     }
   }
 
-  /// - Returns: an editor at the builder's rows, and the rows that came or changed; nil: it shares nothing with the one before.
+  /// - Returns: an editor at the builder's rows, and the rows that came or changed; nil: it shares nothing with the one
+  ///   before.
   private func finish(
     _ builder: SectionedTreeBuilder, _ editor: SectionedTreeEditor?
   ) throws -> (SectionedTreeEditor, touched: [[UInt8]]?) {

@@ -3,8 +3,8 @@ package import LiveQuery
 
 /// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
 ///
-/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch` and `captured`, prepared when they are
-/// needed; `others`; and `isClosed`.
+/// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch` and
+/// `captured`, prepared when they are needed; `others`; and `isClosed`.
 package final class ResultStatements {
   let plan: ResultPlan
   package let encoding: TextEncoding
@@ -105,7 +105,8 @@ package final class ResultStatements {
     return mayUseCaptured
   }
 
-  /// Prepares the statements that change groups, once the connection has the virtual tables. To be called before parameters are bound.
+  /// Prepares the statements that change groups, once the connection has the virtual tables. To be called before
+  /// parameters are bound.
   ///
   /// - Returns: whether there are any.
   func prepareSigned() -> Bool {
@@ -152,8 +153,8 @@ package final class ResultStatements {
       + aggregates.flatMap(\.all)
   }
 
-  /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read again
-  /// once they have others.
+  /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read
+  /// again once they have others.
   package func close() {
     isClosed = true
     transaction = nil

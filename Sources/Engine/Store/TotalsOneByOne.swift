@@ -2,8 +2,8 @@ import CSQLite
 import LiveQuery
 import RankedCollections
 
-/// Computes each total of a list by itself: one that cannot be computed is NULL, with SQLite's words, and takes no other with it.
-/// O(totals × rows of the list).
+/// Computes each total of a list by itself: one that cannot be computed is NULL, with SQLite's words, and takes no
+/// other with it. O(totals × rows of the list).
 struct TotalsOneByOne {
   let reader: ResultReader
 

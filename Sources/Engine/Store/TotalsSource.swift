@@ -6,7 +6,8 @@ package import RankedCollections
 package protocol TotalsSource {
   /// Gives an editor the totals of the rows at which it stands.
   ///
-  /// - Parameter units: what has changed since the totals that the editor has, and has been looked up; nil: anything may have.
+  /// - Parameter units: what has changed since the totals that the editor has, and has been looked up; nil: anything
+  ///   may have.
   /// - Precondition: the rows are those of the state that the transaction sees.
   func setTotals(of editor: inout SectionedTreeEditor, after units: ConcernedUnits?) throws(FreshetError)
 }

@@ -3,8 +3,8 @@ import RankedCollections
 
 /// Rows that are looked for by identity, kept in the order of their identities.
 ///
-/// It is the order in which a table stores its rows, so most often a scan comes by them in it: each is then found where the one
-/// before left off.
+/// It is the order in which a table stores its rows, so most often a scan comes by them in it: each is then found where
+/// the one before left off.
 struct WantedRows {
   private struct Wanted {
     /// The identity's first eight bytes, which settle most comparisons.

@@ -1,8 +1,8 @@
 import CSQLite
 import LiveQuery
 
-/// One statement of a transaction as a client wrote it, checked as far as its text allows, and with its patterns replaced
-/// (`PatternRules`).
+/// One statement of a transaction as a client wrote it, checked as far as its text allows, and with its patterns
+/// replaced (`PatternRules`).
 struct WriteStatement {
   private(set) var sql: String
   /// Whether something in it costs more than the length of a value.
@@ -51,9 +51,10 @@ struct WriteStatement {
 extension WriteStatement {
   /// Compiles the statement under `authorizeWrite`.
   ///
-  /// SQLite connects virtual tables when a statement first names them, be it in a trigger. Their constructors run SQL of their own
-  /// on the same connection (FTS5: `PRAGMA data_version`), which the authorizer cannot tell from the client's and denies. The
-  /// statement is then compiled without the authorizer, which connects all tables that it reaches and does nothing else, and once more with it.
+  /// SQLite connects virtual tables when a statement first names them, be it in a trigger. Their constructors run SQL
+  /// of their own on the same connection (FTS5: `PRAGMA data_version`), which the authorizer cannot tell from the
+  /// client's and denies. The statement is then compiled without the authorizer, which connects all tables that it
+  /// reaches and does nothing else, and once more with it.
   ///
   /// - Parameter withoutAuthorizer: calls its argument while the connection has no authorizer.
   func compiled(
@@ -73,8 +74,8 @@ extension WriteStatement {
 final class WriteAudit {
   var weight = StatementWeight()
   var denial: FreshetError?
-  /// The client's statement is being compiled. Otherwise what SQLite compiles is a module's: full-text and R*Tree indexes
-  /// keep their tables by statements of their own, which are their maker's doing as triggers are.
+  /// The client's statement is being compiled. Otherwise what SQLite compiles is a module's: full-text and R*Tree
+  /// indexes keep their tables by statements of their own, which are their maker's doing as triggers are.
   private var isCompiling = false
   /// Something was denied that the client's statement or a module's constructor asked for.
   fileprivate private(set) var hasDenied = false

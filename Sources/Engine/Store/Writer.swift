@@ -24,7 +24,8 @@ package final class Writer: FileConnection {
   /// Since the first transaction: a connection opens the -wal when it first reads.
   private var checkpoint: GuardedCheckpoint?
   package private(set) var files: WALFiles
-  /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for reading.
+  /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for
+  /// reading.
   package private(set) var isDoubtful = false
 
   private var contents: FileContents
@@ -72,8 +73,8 @@ package final class Writer: FileConnection {
 
   /// Begins a transaction, to be followed by `transact`.
   ///
-  /// - Returns: false, having begun nothing, when another connection is needed: the -wal or -shm was deleted (see `rescue`), the file
-  ///   overwritten, or restored in another encoding.
+  /// - Returns: false, having begun nothing, when another connection is needed: the -wal or -shm was deleted (see
+  ///   `rescue`), the file overwritten, or restored in another encoding.
   /// - Throws: `read_only`, `overloaded`.
   package func begin() throws(FreshetError) -> Bool {
     // What cannot be mended shows in the transaction.
@@ -104,8 +105,8 @@ package final class Writer: FileConnection {
   /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
   ///
   /// - Returns: what each did. It is in the file that others see.
-  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `too_large`, `read_only`, `overloaded`;
-  ///   `internal` when it is not known whether they are in the file.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `too_large`, `read_only`,
+  ///   `overloaded`; `internal` when it is not known whether they are in the file.
   package func transact(_ transaction: Transaction) throws(FreshetError) -> [StatementResult] {
     let results: [StatementResult]
     do throws(FreshetError) {
@@ -140,8 +141,9 @@ package final class Writer: FileConnection {
     return FreshetError(writeFailure: error, place: place.map { "\(fileName): \($0)" } ?? fileName)
   }
 
-  /// The -wal or -shm was deleted. What was committed is in the files that this connection still has open: it is copied into the
-  /// database while no program has begun new ones. The connection must then be closed: it uses files without a name.
+  /// The -wal or -shm was deleted. What was committed is in the files that this connection still has open: it is copied
+  /// into the database while no program has begun new ones. The connection must then be closed: it uses files without a
+  /// name.
   ///
   /// - Returns: whether everything committed is in the database file.
   @discardableResult

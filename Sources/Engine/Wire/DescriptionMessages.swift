@@ -39,7 +39,8 @@ extension Explanation {
 }
 
 extension DatabaseTable {
-  /// `{"tables": [{"name", "kind", "key"?, "columns": […], …}], "writes"}` as docs/protocol.md says; what is not so, or not there, is left out.
+  /// `{"tables": [{"name", "kind", "key"?, "columns": […], …}], "writes"}` as docs/protocol.md says; what is not so, or
+  /// not there, is left out.
   ///
   /// - Parameter allowsWrites: whether who asks may write statements of their own.
   package static func json(_ tables: [DatabaseTable], allowsWrites: Bool) -> [UInt8] {

@@ -4,8 +4,8 @@ package import LiveQuery
 ///
 /// Commas are the writer's business: it puts one in front of whatever follows something in the same list.
 ///
-/// The buffer is one block of memory with room in front of the text, which `take` hands over: so a message becomes a frame
-/// without being copied.
+/// The buffer is one block of memory with room in front of the text, which `take` hands over: so a message becomes a
+/// frame without being copied.
 package struct JSONWriter: ~Copyable {
   private var block: UnsafeMutableRawPointer
   /// Bytes of the block in front of the text.
@@ -305,8 +305,8 @@ extension JSONWriter {
     }
   }
 
-  /// The shortest text that reads back as the same double. JSON has no infinity; 1e999 is read as one everywhere. NaN is NULL, as
-  /// in SQLite.
+  /// The shortest text that reads back as the same double. JSON has no infinity; 1e999 is read as one everywhere. NaN
+  /// is NULL, as in SQLite.
   private mutating func real(_ value: Double) {
     if value.isNaN { return null() }
     separate()

@@ -1,8 +1,8 @@
 /*
  * One connection: a libwebsockets context with one client in it, made, run and destroyed on the service thread.
  *
- * What other threads want is under `lock`, and they wake the service thread with lws_cancel_service, the only function of
- * libwebsockets that they call. Frames are written by the writable callback alone.
+ * What other threads want is under `lock`, and they wake the service thread with lws_cancel_service, the only function
+ * of libwebsockets that they call. Frames are written by the writable callback alone.
  */
 #include <errno.h>
 #include <libwebsockets.h>
@@ -182,7 +182,8 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
-/* libwebsockets 4.1.6 waits for ever for the answer to a handshake. It polls once more after this, unless it is woken. */
+/* libwebsockets 4.1.6 waits for ever for the answer to a handshake. It polls once more after this, unless it is
+ * woken. */
 static void fire_deadline(lws_sorted_usec_list_t *deadline) {
   websocket *socket = lws_container_of(deadline, websocket, deadline);
   fail(socket, "there is no answer");
@@ -197,8 +198,8 @@ static void log_nothing(int level, const char *line) {
 }
 
 /*
- * All zero: libwebsockets would hang up after five minutes without a sign of life, also where none is read because the last message was
- * not taken. Whether a silent server is alive is the caller's question.
+ * All zero: libwebsockets would hang up after five minutes without a sign of life, also where none is read because the
+ * last message was not taken. Whether a silent server is alive is the caller's question.
  */
 static const lws_retry_bo_t no_keepalive = {0};
 
@@ -209,8 +210,9 @@ static void prepare_process(void) {
 }
 
 /*
- * TLS is the virtual host's alone. A context with LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT changes where libwebsockets (4.1 to 4.3) finds
- * the connection of a handshake, of all contexts of the process: handshakes that are on their way fail by it.
+ * TLS is the virtual host's alone. A context with LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT changes where libwebsockets (4.1
+ * to 4.3) finds the connection of a handshake, of all contexts of the process: handshakes that are on their way fail by
+ * it.
  */
 static struct lws_context *make_context(websocket *socket, const struct lws_protocols *protocols) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -12,7 +12,8 @@ extension LiveDatabase {
   ///   - tables: nil: all.
   ///   - columns: by table, the columns that changes have; all where it is not here.
   ///   - conditions: by table, SQL that is true for the rows whose changes are wanted.
-  ///   - position: of an earlier change, to go on behind it. Positions end with the `LiveDatabase`, unless there is a `stateFolder`.
+  ///   - position: of an earlier change, to go on behind it. Positions end with the `LiveDatabase`, unless there is a
+  ///     `stateFolder`.
   public func changes(
     of tables: [String]? = nil, columns: [String: [String]] = [:], where conditions: [String: String] = [:],
     since position: String? = nil

@@ -22,8 +22,8 @@ extension LiveDatabase {
   /// - Parameters:
   ///   - request: what the list shows.
   ///   - sectionBy: the values that the rows of a section share.
-  ///   - key: what identifies a row, if not the primary key of the first table, the columns of GROUP BY, or all columns of DISTINCT, UNION,
-  ///     INTERSECT and EXCEPT.
+  ///   - key: what identifies a row, if not the primary key of the first table, the columns of GROUP BY, or all columns
+  ///     of DISTINCT, UNION, INTERSECT and EXCEPT.
   ///   - window: the offsets whose contents are wanted at first; nil: all.
   /// - Throws: `FreshetError` for a request whose records combine several tables' rows (`including(required:)`);
   ///   `DatabaseError` for one that SQLite rejects. Associations that GRDB fetches with separate requests

@@ -22,8 +22,8 @@ struct ChangesSubscription: Sendable {
   fileprivate func wireID(_ id: String) -> String { "\(id).\(round)" }
 }
 
-// Readers of changes. A server sends a slow reader what is within its bound, and then a gap; so one whose mailbox is full unsubscribes, and asks for
-// what came meanwhile when it has read.
+// Readers of changes. A server sends a slow reader what is within its bound, and then a gap; so one whose mailbox is
+// full unsubscribes, and asks for what came meanwhile when it has read.
 extension Connection {
   func read(_ id: String, _ subscription: ChangesSubscription) {
     readers[id] = subscription

@@ -8,8 +8,8 @@ import Wire
 /// Requests are kept here, not on the socket: lists are subscribed to again with the version that they have, and
 /// unanswered transactions are repeated under their names.
 ///
-/// Mutable state: `subscriptions`, `readers` and `transactions`, each from its request to its end; `outgoing`, while a socket is
-/// open; `epoch`, from a server's first greeting; `renewal` and what belongs to it, from sending a token.
+/// Mutable state: `subscriptions`, `readers` and `transactions`, each from its request to its end; `outgoing`, while a
+/// socket is open; `epoch`, from a server's first greeting; `renewal` and what belongs to it, from sending a token.
 actor Connection {
   enum Command: Sendable {
     case follow(id: String, Subscription)

@@ -57,7 +57,8 @@ public final class RemoteDatabase: Sendable {
 
   /// Every change of the rows that the client may read, whoever makes it.
   ///
-  /// A connection that breaks is opened again, and the changes since then follow. One that is read slowly asks for more when it has been read.
+  /// A connection that breaks is opened again, and the changes since then follow. One that is read slowly asks for more
+  /// when it has been read.
   ///
   /// - Parameters:
   ///   - tables: nil: all.

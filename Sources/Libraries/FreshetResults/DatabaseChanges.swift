@@ -13,7 +13,8 @@ public struct RowChange: Sendable, Hashable {
   public let operation: Operation
   /// The values of the primary key, or of `rowid`, by column. Empty for a change of the schema.
   public let key: [String: SQLValue]
-  /// What the row was: of an update the columns that changed, of a deletion all. Nil where that cannot be had, and for an insertion.
+  /// What the row was: of an update the columns that changed, of a deletion all. Nil where that cannot be had, and for
+  /// an insertion.
   public let old: [String: SQLValue]?
   /// The row as it is: all columns that were asked for. Nil for a deletion.
   public let new: [String: SQLValue]?
@@ -44,8 +45,8 @@ public enum DatabaseChange: Sendable {
 /// }
 /// ```
 ///
-/// Each iteration reads for itself, from the time at which its iterator is made. One that is slow gets a `gap` once more than 64 MiB of changed rows have come meanwhile
-/// (`changeHistory` of a server).
+/// Each iteration reads for itself, from the time at which its iterator is made. One that is slow gets a `gap` once
+/// more than 64 MiB of changed rows have come meanwhile (`changeHistory` of a server).
 public struct DatabaseChanges: AsyncSequence, Sendable {
   public typealias Element = DatabaseChange
 
@@ -58,7 +59,8 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let reader: any ChangesReader
 
-    /// - Throws: `FreshetError` when the tables or conditions are wrong, or the database is closed; `CancellationError`.
+    /// - Throws: `FreshetError` when the tables or conditions are wrong, or the database is closed;
+    ///   `CancellationError`.
     public mutating func next() async throws -> DatabaseChange? { try await reader.next() }
   }
 }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// The messages that a feed has not taken yet. With this process's engine there is rarely more than one, because
 /// followers wait until the mailbox is empty. A server does not wait for one list of many: beyond `limit`, all messages
-/// are dropped and the list must request a snapshot. Rows do not count: a list is as long as it was requested, and if its
-/// first rows were dropped before the last ones came, it would never open.
+/// are dropped and the list must request a snapshot. Rows do not count: a list is as long as it was requested, and if
+/// its first rows were dropped before the last ones came, it would never open.
 ///
 /// Any thread.
 package final class Mailbox: Sendable {

@@ -17,7 +17,8 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   public internal(set) var columns: [String] = []
   /// The columns or expressions that identify a row.
   public internal(set) var key: [String] = []
-  /// The query's `totals` of all rows, by name. They are the server's: changes that are laid over the list do not count.
+  /// The query's `totals` of all rows, by name. They are the server's: changes that are laid over the list do not
+  /// count.
   public internal(set) var totals: [String: SQLValue] = [:]
   /// The values of `alongside`, by name.
   public internal(set) var alongside: [String: SQLValue] = [:]

@@ -27,7 +27,8 @@ final class WebSocket: LiveSocket, @unchecked Sendable {
 
   /// Connects by TLS. To be called before `run`.
   ///
-  /// - Parameter authorities: a file in PEM format, of those whose certificates are trusted; nil: those that the system trusts.
+  /// - Parameter authorities: a file in PEM format, of those whose certificates are trusted; nil: those that the system
+  ///   trusts.
   /// - Throws: `FreshetError` for a file without certificates.
   func useTLS(trusting authorities: String?) throws(FreshetError) {
     if websocket_use_tls(pointer, authorities) { return }

@@ -102,7 +102,8 @@ bool answer_put_head(const struct answer *answer, struct lws *wsi, bool keep_ali
 bool answer_write_whole(const struct answer *answer, gateway *gateway, struct lws *wsi) {
   uint8_t *start = gateway->gather + LWS_PRE, *end = start + GATHER_BYTES, *at = start;
   if (!answer_put_head(answer, wsi, false, &at, end) || (size_t)(end - at) < answer->length) return false;
-  /* libwebsockets (4.1 to 4.3) says HTTP/1.0 until it has called back for a request: clients of WebSocket refuse to read that. */
+  /* libwebsockets (4.1 to 4.3) says HTTP/1.0 until it has called back for a request: clients of WebSocket refuse to
+   * read that. */
   if (memcmp(start, "HTTP/1.0", 8) == 0) start[7] = '1';
   memcpy(at, answer->body, answer->length);
   at += answer->length;

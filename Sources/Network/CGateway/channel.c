@@ -1,12 +1,13 @@
 /*
- * Channels: what frames are sent to, be it a WebSocket session or a stream of events. A channel has a name, the frames that
- * wait for its socket, and a load that other threads may read. How frames become bytes is the business of session.c and
- * stream.c.
+ * Channels: what frames are sent to, be it a WebSocket session or a stream of events. A channel has a name, the frames
+ * that wait for its socket, and a load that other threads may read. How frames become bytes is the business of
+ * session.c and stream.c.
  *
- * Loads. A follower sends a client the newest state, not every state, so before it sends it asks whether the client has taken
- * what was sent before (`gateway_is_drained`). If not, the follower is a waiter: once the last frame of the channel is with the
- * kernel, `drained` is called with all waiters of that turn as one set. A frame counts from gateway_queue on, before the service
- * thread has seen it. Loads lie in blocks that never move, so that other threads need no lock to read them.
+ * Loads. A follower sends a client the newest state, not every state, so before it sends it asks whether the client has
+ * taken what was sent before (`gateway_is_drained`). If not, the follower is a waiter: once the last frame of the
+ * channel is with the kernel, `drained` is called with all waiters of that turn as one set. A frame counts from
+ * gateway_queue on, before the service thread has seen it. Loads lie in blocks that never move, so that other threads
+ * need no lock to read them.
  */
 #include "channel.h"
 

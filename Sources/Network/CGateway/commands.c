@@ -46,8 +46,8 @@ static bool append(struct command_list *list, const struct command *command) {
 /* With the lock held. */
 static void wake(gateway *gateway) {
   if (gateway->commands.state != RUNNING || gateway->commands.wake_pending || !gateway->commands.waiting.count) return;
-  /* The service thread takes the inbox after every turn. A wake that fails is tried again with the next command, and the thread looks
-     by itself every WATCH_INTERVAL_US. */
+  /* The service thread takes the inbox after every turn. A wake that fails is tried again with the next command, and
+     the thread looks by itself every WATCH_INTERVAL_US. */
   gateway->commands.wake_pending = on_service_thread(gateway) || loop_wake(gateway);
 }
 

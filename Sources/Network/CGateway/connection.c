@@ -1,9 +1,10 @@
 /*
- * A connection that is one too many is read until its request is known, and refused then, because a client that sends its
- * request while the answer to none arrives sees a reset and no reason. Only so many of an address get that courtesy.
+ * A connection that is one too many is read until its request is known, and refused then, because a client that sends
+ * its request while the answer to none arrives sees a reset and no reason. Only so many of an address get that
+ * courtesy.
  *
- * libwebsockets has timeouts of its own for heads and bodies, but starts the latter anew with every byte, and hangs up without an
- * answer. Its limits are set a little higher; the sweep here comes before.
+ * libwebsockets has timeouts of its own for heads and bodies, but starts the latter anew with every byte, and hangs up
+ * without an answer. Its limits are set a little higher; the sweep here comes before.
  */
 #include "connection.h"
 

@@ -48,8 +48,8 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .retry_and_idle_policy = &no_keepalive,
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
       .max_http_header_data = HEAD_LIMIT,
-      /* A table for every connection that there can be, made when its first byte comes: those that send half a head and wait keep
-         nobody out. */
+      /* A table for every connection that there can be, made when its first byte comes: those that send half a head and
+         wait keep nobody out. */
       .max_http_header_pool = UINT16_MAX,
       .timeout_secs = seconds_after(gateway->configuration.body_timeout),
       .timeout_secs_ah_idle = seconds_after(gateway->configuration.head_timeout),

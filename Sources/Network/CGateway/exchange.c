@@ -1,8 +1,9 @@
 /*
- * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines its
- * next request waits in the kernel. libwebsockets (4.1 to 4.3) reports room only on a connection that it also reads, and
- * spins there while something waits to be read. So it is offered room here, at the end of a turn, and every PUMP_INTERVAL_US while the
- * kernel takes no more; what it is given meanwhile is no more than GATHER_BYTES, which it keeps a copy of.
+ * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines
+ * its next request waits in the kernel. libwebsockets (4.1 to 4.3) reports room only on a connection that it also
+ * reads, and spins there while something waits to be read. So it is offered room here, at the end of a turn, and every
+ * PUMP_INTERVAL_US while the kernel takes no more; what it is given meanwhile is no more than GATHER_BYTES, which it
+ * keeps a copy of.
  */
 #include "exchange.h"
 
@@ -105,7 +106,8 @@ void exchanges_write_due(gateway *gateway) {
   }
 }
 
-/* Until the client has closed: closing with unread input (a refused body, say) would reset the connection and the answer be lost. */
+/* Until the client has closed: closing with unread input (a refused body, say) would reset the connection and the
+ * answer be lost. */
 static void linger(struct exchange *exchange) {
   char discarded[4096];
   ssize_t count;
@@ -262,7 +264,8 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   return NULL;
 }
 
-/* What is there of a late head is not read, and libwebsockets reports no room before it is whole: the answer is written at once. */
+/* What is there of a late head is not read, and libwebsockets reports no room before it is whole: the answer is written
+ * at once. */
 void exchange_refuse_late(struct connection *connection, bool has_begun) {
   gateway *gateway = connection->gateway;
   struct exchange *exchange = NULL;
@@ -316,8 +319,9 @@ static int read_body(struct exchange *exchange) {
 }
 
 /*
- * libwebsockets (4.1 to 4.3) never returns from a request with a body and something behind it that it has read before it was asked to
- * (the loop at the end of lws_http_action). Such a request came before the answer to the one in front of it: nothing was read since.
+ * libwebsockets (4.1 to 4.3) never returns from a request with a body and something behind it that it has read before
+ * it was asked to (the loop at the end of lws_http_action). Such a request came before the answer to the one in front
+ * of it: nothing was read since.
  */
 static bool is_pipelined(const struct exchange *exchange) {
   const struct connection *connection = exchange->connection;

@@ -5,8 +5,8 @@
 #include "answer.h"
 #include "connection.h"
 
-/* READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or LINGERING until the client has closed after
-   the last byte. DOOMED: libwebsockets will close it. */
+/* READING its body, WAITING for an answer, WRITING it or STREAMING one that goes on, or LINGERING until the client has
+   closed after the last byte. DOOMED: libwebsockets will close it. */
 enum exchange_state { READING, WAITING, WRITING, STREAMING, LINGERING, DOOMED };
 
 struct stream;

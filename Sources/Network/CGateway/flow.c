@@ -1,6 +1,6 @@
 /*
- * When a session is read. Not reading is how a client is slowed that asks faster than it is served: TCP pushes back, nothing
- * is lost or reordered, and other clients do not notice.
+ * When a session is read. Not reading is how a client is slowed that asks faster than it is served: TCP pushes back,
+ * nothing is lost or reordered, and other clients do not notice.
  *
  * Reading pauses for any of these reasons, and goes on when there is none:
  *

@@ -71,9 +71,9 @@ void frame_let_go(gateway *gateway, gateway_frame *frame) {
 }
 
 /*
- * The memory of what is on its way out has one budget for frames, HTTP answers and streams of all gateways. Bytes are counted where the gateway takes
- * and lets go of them: a frame once, however many sessions wait for it; an answer from gateway_respond to its last byte; and what
- * libwebsockets has copied of a frame that the kernel did not take whole.
+ * The memory of what is on its way out has one budget for frames, HTTP answers and streams of all gateways. Bytes are
+ * counted where the gateway takes and lets go of them: a frame once, however many sessions wait for it; an answer from
+ * gateway_respond to its last byte; and what libwebsockets has copied of a frame that the kernel did not take whole.
  *
  * The gateway refuses answers that would exceed the budget, with 503. About frames its owner decides, with
  * gateway_budget_has_room:

@@ -1,6 +1,6 @@
 /*
- * The gateway itself: what its C files share. Everything here belongs to the service thread, except where a comment names
- * a lock or says "any thread".
+ * The gateway itself: what its C files share. Everything here belongs to the service thread, except where a comment
+ * names a lock or says "any thread".
  *
  * Files know only those above them:
  *

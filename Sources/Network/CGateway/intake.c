@@ -1,7 +1,7 @@
 /*
- * libwebsockets reads by the C library's recv and OpenSSL's SSL_read, in whose place the program's own are linked, because there is no
- * other way to a request's target before libwebsockets has decoded it (target.c). Only reads of connections on their gateway's
- * thread are changed. A request that was read together with the one before it is not.
+ * libwebsockets reads by the C library's recv and OpenSSL's SSL_read, in whose place the program's own are linked,
+ * because there is no other way to a request's target before libwebsockets has decoded it (target.c). Only reads of
+ * connections on their gateway's thread are changed. A request that was read together with the one before it is not.
  *
  * To go when libwebsockets decodes what it has found.
  */

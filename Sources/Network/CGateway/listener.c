@@ -1,7 +1,7 @@
 /*
- * The listening socket. It is not libwebsockets', which puts off a bind that fails (4.1 retries it every second) and does not say
- * why; libwebsockets watches it as it would watch a file, and accepted sockets are given to it one by one. Several gateways may
- * listen on one socket: one of them gets the connection.
+ * The listening socket. It is not libwebsockets', which puts off a bind that fails (4.1 retries it every second) and
+ * does not say why; libwebsockets watches it as it would watch a file, and accepted sockets are given to it one by one.
+ * Several gateways may listen on one socket: one of them gets the connection.
  */
 #include "listener.h"
 

@@ -1,13 +1,13 @@
 /*
  * What the service thread waits with.
  *
- * libwebsockets' own loop calls poll, whose cost grows with the connections that are open: about 0.1 µs for each, every time.
- * Its plugin for libev waits with epoll, which costs nothing for those that nothing happens to. Plugin and libev are loaded
- * when they are installed, and are not needed otherwise. The loop is ours (a "foreign" one to libwebsockets), because one of
- * its own would take SIGINT, and would not return between events.
+ * libwebsockets' own loop calls poll, whose cost grows with the connections that are open: about 0.1 µs for each, every
+ * time. Its plugin for libev waits with epoll, which costs nothing for those that nothing happens to. Plugin and libev
+ * are loaded when they are installed, and are not needed otherwise. The loop is ours (a "foreign" one to
+ * libwebsockets), because one of its own would take SIGINT, and would not return between events.
  *
- * The plugin (4.1 to 4.3) moves its timer only when that has fired or after an event. Whatever is to happen sooner than what
- * it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
+ * The plugin (4.1 to 4.3) moves its timer only when that has fired or after an event. Whatever is to happen sooner than
+ * what it waits for has to be an event itself: hence `loop_wake_in` and `loop_nudge`.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "loop.h"
@@ -34,8 +34,9 @@ static struct {
 } libev;
 
 /*
- * Whether the plugin is of the same build as libwebsockets, which loads it from the folder it was made for: the one that it was itself
- * loaded from, unless it came with a wheel of Python, to a machine that may have the plugin of another version.
+ * Whether the plugin is of the same build as libwebsockets, which loads it from the folder it was made for: the one
+ * that it was itself loaded from, unless it came with a wheel of Python, to a machine that may have the plugin of
+ * another version.
  */
 static bool has_plugin(void) {
   Dl_info library;
@@ -100,8 +101,8 @@ void loop_alarm_rang(gateway *gateway) {
   if (read(lws_get_socket_fd(gateway->loop.alarm), &times, sizeof times) < 0) return;
 }
 
-/* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at, at most
-   WATCH_INTERVAL_US too late. */
+/* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at,
+   at most WATCH_INTERVAL_US too late. */
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #ifdef __linux__
   lws_usec_t at = lws_now_usecs() + microseconds;

@@ -1,5 +1,5 @@
-/* Ids that are found in O(1) and never used twice: generation (from 1) in the high half; in the low half the slot, times `step`, plus
-   `first`. */
+/* Ids that are found in O(1) and never used twice: generation (from 1) in the high half; in the low half the slot,
+   times `step`, plus `first`. */
 #ifndef CGATEWAY_REGISTRY_H
 #define CGATEWAY_REGISTRY_H
 

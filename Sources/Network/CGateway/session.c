@@ -1,14 +1,14 @@
 /*
  * Frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in
  * libwebsockets 4.1 to 4.3 touches neither the buffer nor the LWS_PRE bytes in front of it. A write always ends at a
- * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload. What
- * the kernel does not take at once libwebsockets copies and writes first; until that is done nothing more is written. So that a copy is
- * never more than GATHER_BYTES, a longer message leaves in fragments of that size.
+ * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload.
+ * What the kernel does not take at once libwebsockets copies and writes first; until that is done nothing more is
+ * written. So that a copy is never more than GATHER_BYTES, a longer message leaves in fragments of that size.
  *
- * Keep-alive. libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list: with 10,000
- * sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over a slow
- * line would be cut off, since only a pong counts there. Here one timer looks at all, and every message, pong and
- * write that the peer has made room for counts.
+ * Keep-alive. libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list:
+ * with 10,000 sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over
+ * a slow line would be cut off, since only a pong counts there. Here one timer looks at all, and every message, pong
+ * and write that the peer has made room for counts.
  */
 #include "session.h"
 
@@ -122,8 +122,8 @@ static void wait_for_room(struct session *session) {
   lws_callback_on_writable(session->wsi);
 }
 
-/* A socket that took all that it was given most likely takes more, so it is not asked first: that spares every write a turn of the loop,
-   and what asking costs there. */
+/* A socket that took all that it was given most likely takes more, so it is not asked first: that spares every write a
+   turn of the loop, and what asking costs there. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->channels.due))) {

@@ -15,8 +15,8 @@
 #include <string.h>
 #endif
 
-/* How far the peer has come in reading. libwebsockets says only when all of a write has left, which may take minutes for a large
-   frame on a slow line; the kernel knows what was acknowledged. */
+/* How far the peer has come in reading. libwebsockets says only when all of a write has left, which may take minutes
+   for a large frame on a slow line; the kernel knows what was acknowledged. */
 uint64_t socket_progress(int descriptor) {
 #ifdef __linux__
   struct tcp_info info;

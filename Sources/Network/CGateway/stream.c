@@ -1,6 +1,6 @@
 /*
- * A stream exists from its request on, but its answer begins with the first frame, or after BEGIN_AFTER_US: so a request that
- * turns out to be wrong is answered with a problem and its status.
+ * A stream exists from its request on, but its answer begins with the first frame, or after BEGIN_AFTER_US: so a
+ * request that turns out to be wrong is answered with a problem and its status.
  *
  * What is due together leaves in one write: a chunk for clients of HTTP/1.1.
  */

@@ -1,8 +1,9 @@
 /*
- * libwebsockets (4.1 to 4.3) decodes a request's target while it looks for its end: a line break that was escaped (%0A, %0D) ends the line,
- * and an escaped NUL ends the connection. So the line is changed on its way to it (intake.c): the percent sign of these escapes becomes
- * MARK, a byte that no UTF-8 has, and request.c puts it back. Other marks become another such byte. Only what comes up to the end of a
- * request's first line is changed. An escape whose end has not come is held back.
+ * libwebsockets (4.1 to 4.3) decodes a request's target while it looks for its end: a line break that was escaped (%0A,
+ * %0D) ends the line, and an escaped NUL ends the connection. So the line is changed on its way to it (intake.c): the
+ * percent sign of these escapes becomes MARK, a byte that no UTF-8 has, and request.c puts it back. Other marks become
+ * another such byte. Only what comes up to the end of a request's first line is changed. An escape whose end has not
+ * come is held back.
  */
 #include "target.h"
 

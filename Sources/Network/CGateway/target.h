@@ -13,10 +13,12 @@ struct target {
   char held[2];
 };
 
-/* Changes `length` bytes behind `held_count` free ones, in place. Returns where they begin now, and how many there are. */
+/* Changes `length` bytes behind `held_count` free ones, in place. Returns where they begin now, and how many there
+ * are. */
 uint8_t *target_read(struct target *target, uint8_t *bytes, size_t *length);
 
-/* Whether a request's target, as libwebsockets hands it out, has one of these escapes at a place; with its two digits. */
+/* Whether a request's target, as libwebsockets hands it out, has one of these escapes at a place; with its two
+ * digits. */
 bool target_has_escape(const char *bytes, size_t length, char digits[2]);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * libwebsockets keeps the time, but with libev it does what is due only in turns in which nothing happens. A connection whose room is
- * reported and which is not read (see exchange.c) makes something happen in every turn. So what is overdue is done here, between turns.
+ * libwebsockets keeps the time, but with libev it does what is due only in turns in which nothing happens. A connection
+ * whose room is reported and which is not read (see exchange.c) makes something happen in every turn. So what is
+ * overdue is done here, between turns.
  */
 #include "timer.h"
 

@@ -1,7 +1,7 @@
 /*
- * Certificates. libwebsockets makes the TLS context and does the handshakes; what the context may do is said here, and its
- * certificate comes from here, because libwebsockets cannot change it while connections are open. Those keep what they began
- * with; new ones get the pair that was loaded last.
+ * Certificates. libwebsockets makes the TLS context and does the handshakes; what the context may do is said here, and
+ * its certificate comes from here, because libwebsockets cannot change it while connections are open. Those keep what
+ * they began with; new ones get the pair that was loaded last.
  */
 #include "tls.h"
 

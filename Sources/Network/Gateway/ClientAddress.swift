@@ -1,5 +1,5 @@
-/// What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from. That of a
-/// trusted proxy's client, where one speaks for it.
+/// What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from.
+/// That of a trusted proxy's client, where one speaks for it.
 package struct ClientAddress: Hashable, Sendable {
   /// The network of an IPv6 address; zero for IPv4.
   let high: UInt64

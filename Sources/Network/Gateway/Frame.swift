@@ -1,7 +1,7 @@
 internal import CGateway
 
-/// A WebSocket text message laid out ready to be written: encoded once, sent to any number of sessions without a copy. A
-/// stream gets its payload alone.
+/// A WebSocket text message laid out ready to be written: encoded once, sent to any number of sessions without a copy.
+/// A stream gets its payload alone.
 // @unchecked: the bytes are written before init returns and never again; C counts the references atomically.
 package final class Frame: @unchecked Sendable {
   let pointer: OpaquePointer

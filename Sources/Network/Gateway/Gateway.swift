@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// WebSocket and HTTP sockets: the Swift face of CGateway.
 ///
-/// A gateway runs from `start` to `stop`, and stays alive that long. Its sockets are served by threads that share nothing but limits and
-/// counters: each connection, with its channels and requests, belongs to one of them. Methods may be called from any thread; what they
-/// do to a channel or request that is gone already is nothing.
+/// A gateway runs from `start` to `stop`, and stays alive that long. Its sockets are served by threads that share
+/// nothing but limits and counters: each connection, with its channels and requests, belongs to one of them. Methods
+/// may be called from any thread; what they do to a channel or request that is gone already is nothing.
 ///
 /// State: `life` (atomic) says whether it was started, and stopped. Everything else is constant here and guarded in C.
 // @unchecked: the C gateways behind `threads` take calls from any thread.
@@ -117,8 +117,8 @@ package final class Gateway: @unchecked Sendable {
     flush()
   }
 
-  /// Queues a frame for channels, given by their raw values; it leaves with the next `flush`, or sooner. Frames of a channel that
-  /// are due together leave in one write. A stream gets the payload alone.
+  /// Queues a frame for channels, given by their raw values; it leaves with the next `flush`, or sooner. Frames of a
+  /// channel that are due together leave in one write. A stream gets the payload alone.
   package func queue(_ frame: Frame, to channels: some Collection<UInt64>) {
     if channels.isEmpty { return }
     guard threads.count > 1, channels.count > 1 else {
@@ -136,7 +136,8 @@ package final class Gateway: @unchecked Sendable {
     if channels.withContiguousStorageIfAvailable(queue) == nil { Array(channels).withUnsafeBufferPointer(queue) }
   }
 
-  /// Has the channel's delegate notified once everything queued before is on its way, at the latest after the next `flush`.
+  /// Has the channel's delegate notified once everything queued before is on its way, at the latest after the next
+  /// `flush`.
   package func notify(_ value: UInt64, of channel: ChannelID) {
     gateway_notify(thread(of: channel.rawValue), channel.rawValue, value)
   }
@@ -164,7 +165,8 @@ package final class Gateway: @unchecked Sendable {
     gateway_resume(thread(of: session.rawValue), session.rawValue)
   }
 
-  /// Writes what is queued for the channel, then closes it. At most 123 bytes of the reason are sent; a stream sends neither.
+  /// Writes what is queued for the channel, then closes it. At most 123 bytes of the reason are sent; a stream sends
+  /// neither.
   package func close(_ channel: ChannelID, code: UInt16 = 1000, reason: String = "") {
     gateway_close(thread(of: channel.rawValue), channel.rawValue, code, closeReason(reason))
   }
@@ -190,8 +192,8 @@ package final class Gateway: @unchecked Sendable {
     gateway_refuse(thread(of: request.rawValue), request.rawValue, fault, headerLines(headers))
   }
 
-  /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins with the
-  /// first frame, at the latest after a second. To be called by the delegate's methods only.
+  /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins
+  /// with the first frame, at the latest after a second. To be called by the delegate's methods only.
   ///
   /// - Parameter type: of its content; silence is filled with comments between events, and with empty lines in others.
   /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
@@ -226,8 +228,9 @@ package final class Gateway: @unchecked Sendable {
     for thread in threads { gateway_stop_listening(thread) }
   }
 
-  /// Closes every session with `code`, ends every stream, lets what is queued be written for at most `grace`, and returns when the
-  /// delegates have been called for the last time. Blocks; not to be called by a delegate. Further calls do nothing.
+  /// Closes every session with `code`, ends every stream, lets what is queued be written for at most `grace`, and
+  /// returns when the delegates have been called for the last time. Blocks; not to be called by a delegate. Further
+  /// calls do nothing.
   package func stop(code: UInt16 = 1001, reason: String = "", grace: Duration = .seconds(1)) {
     guard life.exchange(.over, ordering: .acquiringAndReleasing) == .running else { return }
     end(threads[...], code: code, reason: reason, grace: grace)

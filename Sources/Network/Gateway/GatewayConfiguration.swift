@@ -17,9 +17,11 @@ package struct GatewayConfiguration: Sendable {
   package var port = 0
   /// Threads that serve sockets, each with connections of its own.
   package var serviceThreads = 1
-  /// A socket that listens already, as systemd passes one, in the place of `host` and `port`; the gateway's from its start on.
+  /// A socket that listens already, as systemd passes one, in the place of `host` and `port`; the gateway's from its
+  /// start on.
   package var listeningSocket: Int32?
-  /// The files of a certificate, with its chain, and of its key, in PEM format; nil for no TLS. With them nothing else is spoken.
+  /// The files of a certificate, with its chain, and of its key, in PEM format; nil for no TLS. With them nothing else
+  /// is spoken.
   package var certificate: CertificateFiles?
   /// Addresses and ranges ("10.0.0.0/8") of proxies whose X-Forwarded-For and Forwarded are believed.
   package var trustedProxies: [String] = []
@@ -51,7 +53,8 @@ package struct GatewayConfiguration: Sendable {
   package var heartbeat = ":\n\n"
   /// Silence after which it is sent, give or take half a second.
   package var heartbeatAfter = Duration.seconds(15)
-  /// Microseconds of a clock that never goes back, for deadlines and rates; nil for the system's. Called on the service thread.
+  /// Microseconds of a clock that never goes back, for deadlines and rates; nil for the system's. Called on the service
+  /// thread.
   package var clock: (@Sendable () -> Int64)?
 
   private struct HeaderField: Hashable, Sendable {

@@ -4,8 +4,8 @@
 /// is handed to another thread, which answers with the gateway's own methods. The bytes of a message are valid during
 /// the call only.
 package protocol GatewayDelegate: AnyObject, Sendable {
-  /// The head of a request, files and handshakes included: 0 lets it continue; otherwise it is answered 429, and may be tried again
-  /// after so many seconds.
+  /// The head of a request, files and handshakes included: 0 lets it continue; otherwise it is answered 429, and may be
+  /// tried again after so many seconds.
   func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int
 
   /// A WebSocket handshake: nil accepts it, an HTTP status (403 for a wrong Origin) refuses it before the upgrade.

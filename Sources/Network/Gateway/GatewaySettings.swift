@@ -10,7 +10,8 @@ extension Duration {
   }
 }
 
-/// Lines "Name: value\r\n", as they are sent. What would end a line early is left out, so that no header can smuggle in another.
+/// Lines "Name: value\r\n", as they are sent. What would end a line early is left out, so that no header can smuggle in
+/// another.
 func headerLines(_ headers: [(name: String, value: String)]) -> String {
   func clean(_ text: String) -> String {
     String(decoding: text.utf8.filter { $0 != 0 && $0 != 10 && $0 != 13 }, as: UTF8.self)

@@ -1,6 +1,7 @@
 internal import CGateway
 
-/// Names what frames are sent to: a WebSocket connection of a gateway, or the stream that answers a request; never used twice.
+/// Names what frames are sent to: a WebSocket connection of a gateway, or the stream that answers a request; never used
+/// twice.
 ///
 /// Its slot is a small number that no two channels of a service thread have at a time.
 package struct ChannelID: Hashable, Sendable {

@@ -1,7 +1,7 @@
 import Ground
 
-/// The sockets that a gateway listens on: one for each service thread, over which the system spreads connections, or one and the same
-/// for all of them, where it does not, and where the socket was passed on.
+/// The sockets that a gateway listens on: one for each service thread, over which the system spreads connections, or
+/// one and the same for all of them, where it does not, and where the socket was passed on.
 struct ListeningSockets {
   let descriptors: [Int32]
   let port: Int

@@ -77,7 +77,8 @@ struct PublicFiles: Sendable {
     return String(cString: real)
   }
 
-  /// Whether a script is asked for: `curl -o` saves the body of a 404 under its name, so there it is one that reports the 404.
+  /// Whether a script is asked for: `curl -o` saves the body of a 404 under its name, so there it is one that reports
+  /// the 404.
   static func isScript(_ path: String) -> Bool { type(of: path).hasPrefix("text/javascript") }
 
   private static func type(of path: String) -> String {

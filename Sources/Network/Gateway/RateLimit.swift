@@ -1,7 +1,7 @@
 /// How often something may happen: so many times a second for as long as one likes, and a burst of that after a pause.
 ///
-/// Times are not counted. They are paid for up to a time, which each moves on by the interval of the rate, and which may run ahead of
-/// the clock by the burst.
+/// Times are not counted. They are paid for up to a time, which each moves on by the interval of the rate, and which
+/// may run ahead of the clock by the burst.
 package struct RateLimit: Sendable {
   /// Times a second; 0 for any number.
   package let perSecond: Int

@@ -6,8 +6,8 @@ package struct SocketLimits: Sendable {
   package var bodyLimit = 1 << 20
   /// Bytes queued for a session above which reading from it pauses.
   package var outboxLimit = 1 << 20
-  /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. One that
-  /// sends more is read no faster.
+  /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. One
+  /// that sends more is read no faster.
   package var messageRate = 0
   /// Messages that a session may send at once, after a pause.
   package var messageBurst = 1_000
@@ -19,8 +19,8 @@ package struct SocketLimits: Sendable {
   package var outgoingLimit = 0
   /// The time in which a client must take something of what was sent to it; otherwise it is closed. Zero for a day.
   package var readTimeout = Duration.seconds(60)
-  /// The time in which a request's head must have come, from the connection's opening or from its first byte; otherwise it is
-  /// answered 408. Zero for no limit, as for bodies.
+  /// The time in which a request's head must have come, from the connection's opening or from its first byte; otherwise
+  /// it is answered 408. Zero for no limit, as for bodies.
   package var headTimeout = Duration.seconds(10)
   /// The time in which a request's body must have come.
   package var bodyTimeout = Duration.seconds(60)

@@ -5,8 +5,8 @@ package import LiveQuery
 package import Logging
 import Requests
 
-/// A running server: gateway in front, controllers behind, a writer aside. Its life, from the opening of the file to the end of the last
-/// thread.
+/// A running server: gateway in front, controllers behind, a writer aside. Its life, from the opening of the file to
+/// the end of the last thread.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 package final class FreshetServer: Sendable {
@@ -112,8 +112,8 @@ package final class FreshetServer: Sendable {
   /// The epochs of the file's states, where there is one file.
   package var epochs: FileEpochs { pool.file.epochs }
 
-  /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another `hello`. Any
-  /// thread.
+  /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another
+  /// `hello`. Any thread.
   ///
   /// - Parameter epoch: its name; nil for one that no other has.
   package func beginEpoch(_ epoch: String? = nil) { pool.beginEpoch(epoch) }
@@ -122,7 +122,8 @@ package final class FreshetServer: Sendable {
   ///
   /// - Parameters:
   ///   - timeout: how long to wait at most.
-  ///   - reply: called once, on a thread that must not be kept: with the commit; `timeout`, or `overloaded` when the server stops.
+  ///   - reply: called once, on a thread that must not be kept: with the commit; `timeout`, or `overloaded` when the
+  ///     server stops.
   package func whenReached(
     _ commit: Int64, epoch: String, timeout: Duration,
     reply: @escaping @Sendable (Result<Int64, FreshetError>) -> Void
@@ -157,10 +158,11 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// Stops in order: not ready, no new connections, what was asked to be written is written and answered, and nothing else is; what was
-  /// asked to be read is answered, every session is closed with 1001, and the threads end.
+  /// Stops in order: not ready, no new connections, what was asked to be written is written and answered, and nothing
+  /// else is; what was asked to be read is answered, every session is closed with 1001, and the threads end.
   ///
-  /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their states.
+  /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their
+  /// states.
   package func stop() {
     door.close()
     routes.reports.history.stop()

@@ -2,8 +2,9 @@ package import Store
 
 /// A database file that appears at its path whole or not at all.
 ///
-/// It is made next to it under another name, written through to the disk, and then renamed: whatever ends the process before,
-/// nothing is there, and what is left of the other name is removed by the next process that makes the same file.
+/// It is made next to it under another name, written through to the disk, and then renamed: whatever ends the process
+/// before, nothing is there, and what is left of the other name is removed by the next process that makes the same
+/// file.
 package enum NewDatabase {
   /// Makes the file, in WAL mode, with its directory if need be.
   ///
@@ -12,8 +13,8 @@ package enum NewDatabase {
   package static func create(at path: String, _ fill: (Connection) throws -> Void) throws {
     let unfinished = try UnfinishedFile(for: path)
     defer { unfinished.discard() }
-    // Nothing else has this name, so closing may checkpoint whatever the version of SQLite (docs/wal-reset.md), and has to: it is the
-    // file alone that gets its name.
+    // Nothing else has this name, so closing may checkpoint whatever the version of SQLite (docs/wal-reset.md), and has
+    // to: it is the file alone that gets its name.
     try make(unfinished.path, fill)
     try unfinished.publish()
   }

@@ -62,8 +62,8 @@ enum DatabaseFile {
 
   /// Whether a file says in its header that it has a write-ahead log; nil when it is not there or is empty.
   ///
-  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor of that file
-  /// is closed, and others would then take themselves for the last and delete the -wal.
+  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor
+  /// of that file is closed, and others would then take themselves for the last and delete the -wal.
   static func hasWAL(_ path: String) -> Bool? {
     guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20), header.count == 20
     else { return nil }
@@ -71,7 +71,8 @@ enum DatabaseFile {
     return header[18] == 2
   }
 
-  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a directory that is.
+  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a
+  /// directory that is.
   static func expected(_ path: String) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     if isThere(absolute) { return try existing(path, isWaited: true) }

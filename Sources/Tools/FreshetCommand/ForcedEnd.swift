@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// The thread for it is there from the beginning: a new one may need what hangs (its first allocation may open files).
 final class ForcedEnd: Sendable {
-  /// Longer than an orderly end takes: `ServerConfiguration.grace` for transactions and again for clients. Docker kills after ten
-  /// seconds.
+  /// Longer than an orderly end takes: `ServerConfiguration.grace` for transactions and again for clients. Docker kills
+  /// after ten seconds.
   static let patience = 8
 
   private let signal = Mutex<Int32>(0)

@@ -7,9 +7,10 @@ import Synchronization
 
 /// A copy of a database that another program keeps for itself, such as a browser's: SQLite cannot open the original.
 ///
-/// The original's bytes are copied, without a lock, and taken if neither a checkpoint nor a transaction was writing to them meanwhile: the
-/// database file is the same before and after, and its -wal of one generation. What that holds is then brought into the served
-/// copy in one transaction, so that lists get patches. Whenever the original changes, this is done again.
+/// The original's bytes are copied, without a lock, and taken if neither a checkpoint nor a transaction was writing to
+/// them meanwhile: the database file is the same before and after, and its -wal of one generation. What that holds is
+/// then brought into the served copy in one transaction, so that lists get patches. Whenever the original changes, this
+/// is done again.
 ///
 /// The original must not be opened by SQLite in this process: closing it here would drop locks.
 // @unchecked: everything but `stops` belongs to one thread: the caller's until `start`, then its own.

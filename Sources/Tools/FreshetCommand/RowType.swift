@@ -54,8 +54,8 @@ struct RowType {
       })
   }
 
-  /// Two tables may differ in what no identifier has: the later one gets a number. What the written text itself refers to stays as it
-  /// is: a table `data` is `DataRow`.
+  /// Two tables may differ in what no identifier has: the later one gets a number. What the written text itself refers
+  /// to stays as it is: a table `data` is `DataRow`.
   static func withDistinctNames(_ types: [RowType]) -> [RowType] {
     var taken: Set<String> = []
     return types.map { type in

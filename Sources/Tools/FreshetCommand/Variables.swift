@@ -21,7 +21,8 @@ enum Variables {
 
   /// Variables that begin with FRESHET_ and are no settings.
   ///
-  /// - Throws: for one that is probably misspelt. Others can have another origin: Kubernetes names the addresses of services that way.
+  /// - Throws: for one that is probably misspelt. Others can have another origin: Kubernetes names the addresses of
+  ///   services that way.
   static func unknown(in environment: [String: String] = ProcessInfo.processInfo.environment) throws -> [String] {
     let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !names.contains($0) }.sorted()
     for name in unknown {

@@ -10,9 +10,9 @@ package typealias Rows = SectionedResults<ResultRow>
 
 /// A list and its changes as lines of text, for a file or a pipe: values between tabs, one row a line.
 ///
-/// `# name (count)` begins a section. A patch begins with `@ commit N, N rows`; then `-` and `+` are rows that went and came, `>`
-/// rows that moved, `*` rows that changed in place, `-#` and `+#` sections, `=#` totals of sections, `=` totals of the list and values
-/// alongside it.
+/// `# name (count)` begins a section. A patch begins with `@ commit N, N rows`; then `-` and `+` are rows that went and
+/// came, `>` rows that moved, `*` rows that changed in place, `-#` and `+#` sections, `=#` totals of sections, `=`
+/// totals of the list and values alongside it.
 package enum PlainText {
   package static func lines(_ list: Rows) -> [String] {
     var lines = [list.columns.map { CellText.text(.text($0)) }.joined(separator: "\t")]

@@ -3,8 +3,8 @@ import LiveQuery
 
 /// The list as a full screen that is drawn again after every change.
 ///
-/// Owner: the `WatchLoop` that it shows. Mutable state: the size of the screen (`screen`), what the last change marked, and what the last
-/// drawing showed.
+/// Owner: the `WatchLoop` that it shows. Mutable state: the size of the screen (`screen`), what the last change marked,
+/// and what the last drawing showed.
 final class ScreenOutput: WatchOutput {
   private let terminal = Terminal()
   private var screen: ScreenText

@@ -20,7 +20,8 @@ package struct ScreenText {
 
   /// - Parameter marks: what the last patch changed.
   /// - Parameter status: the last line, given the number of rows shown.
-  /// - Returns: `height` lines, each of `width` cells at most, escape sequences not counted; and how many rows they show.
+  /// - Returns: `height` lines, each of `width` cells at most, escape sequences not counted; and how many rows they
+  ///   show.
   package func lines(
     _ list: Rows, marks: ChangeMarks, status: (_ rows: Int) -> String
   ) -> (lines: [String], rows: Int) {

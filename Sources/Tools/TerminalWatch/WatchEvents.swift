@@ -21,8 +21,8 @@ enum WatchEvent: Sendable {
 struct OutsideEvents {
   let events: AsyncStream<WatchEvent>.Continuation
 
-  /// SIGINT, SIGTERM, SIGHUP and SIGWINCH from now on arrive as events, on whatever thread they hit. To be called before
-  /// other threads are made, which take over what is blocked.
+  /// SIGINT, SIGTERM, SIGHUP and SIGWINCH from now on arrive as events, on whatever thread they hit. To be called
+  /// before other threads are made, which take over what is blocked.
   func watchSignals() {
     var signals = sigset_t()
     sigemptyset(&signals)

@@ -6,13 +6,14 @@ import WebSocketClient
 
 /// Follows a list and shows it, until it is left or cannot be followed.
 ///
-/// A program on `FreshetRemote`, with the same controller as any other. Its transport differs: it gives up when no server answers at
-/// first, and when the server has closed the connection for a reason that will not go away, where a library tries again; and with `--json`
-/// it prints each message before the list takes it in. Keys, signals, the connection and the list's changes go through one sequence of
-/// events to this actor. `WatchedList` decides which window is asked for, and when; `PlainText` and `ScreenText` turn results and patches
-/// into text. All three are pure.
+/// A program on `FreshetRemote`, with the same controller as any other. Its transport differs: it gives up when no
+/// server answers at first, and when the server has closed the connection for a reason that will not go away, where a
+/// library tries again; and with `--json` it prints each message before the list takes it in. Keys, signals, the
+/// connection and the list's changes go through one sequence of events to this actor. `WatchedList` decides which
+/// window is asked for, and when; `PlainText` and `ScreenText` turn results and patches into text. All three are pure.
 ///
-/// Mutable state: `list`, the window and what is in it; `keys`, the bytes of a key that has not come whole. The actor guards both.
+/// Mutable state: `list`, the window and what is in it; `keys`, the bytes of a key that has not come whole. The actor
+/// guards both.
 package actor WatchLoop {
   package struct Failure: Error {
     /// For people.
@@ -37,7 +38,8 @@ package actor WatchLoop {
   /// Signals from now on end it in order. To be called before other threads are made.
   ///
   /// - Parameters:
-  ///   - authorities: a file, in PEM format, of those whose certificates are trusted; nil: those that the system trusts.
+  ///   - authorities: a file, in PEM format, of those whose certificates are trusted; nil: those that the system
+  ///     trusts.
   ///   - isOnce: whether it ends when the result is there.
   /// - Throws: `FreshetError` for an address that is none, and for a file without certificates.
   package init(

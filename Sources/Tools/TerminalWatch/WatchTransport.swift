@@ -3,8 +3,8 @@ import Synchronization
 
 /// The transport of this platform, whose connections and messages are seen.
 ///
-/// A client tries again for ever. A command does not where that is useless: when no server answers at first, and when the server has closed
-/// the connection for a reason that will be there again.
+/// A client tries again for ever. A command does not where that is useless: when no server answers at first, and when
+/// the server has closed the connection for a reason that will be there again.
 final class WatchTransport: LiveTransport {
   private let address: String
   private let transport: any LiveTransport

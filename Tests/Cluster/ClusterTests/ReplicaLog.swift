@@ -94,8 +94,8 @@ final class ReplicaLog {
   }
 }
 
-/// A server over a copy of the writer's file, into which somebody else brings rows and position; or over the writer's own, whose
-/// commits it counts.
+/// A server over a copy of the writer's file, into which somebody else brings rows and position; or over the writer's
+/// own, whose commits it counts.
 // @unchecked: while a thread brings it on, nobody else touches what changes.
 final class Replica: @unchecked Sendable {
   let live: LiveServer

@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// A server over a replica's file, which says itself which state it is in; and what a server tells those who share its numbers.
+/// A server over a replica's file, which says itself which state it is in; and what a server tells those who share its
+/// numbers.
 @Suite struct ReplicaTests {
   private static let table = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ChangeCapture
 
-/// WAL-index headers as SQLite's WAL-reset bug leaves them: frames are noted as copied into the database file that are not. Every
-/// connection believes it, so what SQLite itself shows is the oracle here, too.
+/// WAL-index headers as SQLite's WAL-reset bug leaves them: frames are noted as copied into the database file that are
+/// not. Every connection believes it, so what SQLite itself shows is the oracle here, too.
 @Suite struct BackfillTests {
   private let folder: TemporaryFolder
   private let path: String

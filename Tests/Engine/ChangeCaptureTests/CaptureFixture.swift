@@ -6,7 +6,8 @@ import TestSupport
 @testable import ChangeCapture
 @testable import Store
 
-/// A database file that other processes write, followed by a capture; and what SQLite itself says of each of its states.
+/// A database file that other processes write, followed by a capture; and what SQLite itself says of each of its
+/// states.
 final class CaptureFixture {
   let path: String
   let queue: DatabaseQueue

@@ -2,7 +2,8 @@ import TestSupport
 
 @testable import ChangeCapture
 
-/// A capture over one file, through commits of another process; `readers` stands for another connection that reads a state.
+/// A capture over one file, through commits of another process; `readers` stands for another connection that reads a
+/// state.
 struct CaptureRun: ReplayableRun {
   static let folder = "capture"
 

@@ -5,7 +5,8 @@ import Testing
 @testable import ChangeCapture
 @testable import Store
 
-/// A program may write over a file beside its WAL, or only set its times: where size and header stay the same, inotify's reports tell which.
+/// A program may write over a file beside its WAL, or only set its times: where size and header stay the same,
+/// inotify's reports tell which.
 @Suite struct FileContentsTests {
   private let folder: TemporaryFolder
   private let path: String

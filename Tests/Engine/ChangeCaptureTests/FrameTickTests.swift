@@ -53,7 +53,8 @@ import Testing
     #expect(fixture.capture.identifyFromFrames() == nil)
   }
 
-  /// The second generation is shorter than what was read of the first one, and so has overwritten nothing that is needed.
+  /// The second generation is shorter than what was read of the first one, and so has overwritten nothing that is
+  /// needed.
   @Test(arguments: [(old: 1, new: 1), (2, 2), (3, 1), (0, 2), (2, 0)])
   func aTickGoesThroughEachCommitOfTwoGenerations(old: Int, new: Int) throws {
     for _ in 0..<8 { try session.run("INSERT INTO other VALUES (0)") }

@@ -9,8 +9,8 @@ import TestSupport
 @testable import Following
 @testable import Store
 
-/// Follows all tables of a file that others write, and compares each tick with the difference of two SELECTs in the same snapshots:
-/// rows, columns, and old values.
+/// Follows all tables of a file that others write, and compares each tick with the difference of two SELECTs in the
+/// same snapshots: rows, columns, and old values.
 final class HostileFollower {
   struct Options {
     var memoryLimit = 256 << 20
@@ -32,8 +32,8 @@ final class HostileFollower {
     var reserves = 0
     /// Updates whose changed columns were told.
     var masks = 0
-    /// Rows that were told although their values are what they were: their records were written anew in other bytes. A record that
-    /// has too few fields, as a column was added since, gets all of them with the next write.
+    /// Rows that were told although their values are what they were: their records were written anew in other bytes. A
+    /// record that has too few fields, as a column was added since, gets all of them with the next write.
     var rewritten = 0
     /// Ticks that went to a state by frames alone, and those after which another commit had come.
     var frameTicks = 0

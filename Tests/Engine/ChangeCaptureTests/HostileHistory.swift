@@ -8,8 +8,8 @@ final class HostileHistory {
   static let folder = ProcessInfo.processInfo.environment["FRESHET_HISTORY"]
 
   private let seed: UInt64
-  /// Whether writers put a number into the table `written` in each transaction. They do not spill pages then (`main.c` says why), so
-  /// half of the runs go without.
+  /// Whether writers put a number into the table `written` in each transaction. They do not spill pages then (`main.c`
+  /// says why), so half of the runs go without.
   var hasLedger: Bool { seed % 2 == 0 }
   private let file: FileHandle
   private let start = Date()

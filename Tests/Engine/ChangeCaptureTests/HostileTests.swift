@@ -4,12 +4,13 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Hostile writers against SELECT: after every tick, the rows that are reported are exactly the difference of two SELECTs in the
-/// same snapshots, whatever was done to the file in between.
+/// Hostile writers against SELECT: after every tick, the rows that are reported are exactly the difference of two
+/// SELECTs in the same snapshots, whatever was done to the file in between.
 ///
-/// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` runs so many ticks (`make hostile`). Seeds
-/// that failed once are in `Fixtures/hostile.json`, and run first. With `FRESHET_HISTORY=FOLDER` each run writes what happened
-/// for `scripts/check-history.py`, and the writers of every second seed keep a ledger; a seed is repeated with the same variable set.
+/// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` runs so many ticks (`make
+/// hostile`). Seeds that failed once are in `Fixtures/hostile.json`, and run first. With `FRESHET_HISTORY=FOLDER` each
+/// run writes what happened for `scripts/check-history.py`, and the writers of every second seed keep a ledger; a seed
+/// is repeated with the same variable set.
 @Suite struct HostileTests {
   /// How the file is written.
   enum Way: String, CaseIterable {
@@ -88,14 +89,15 @@ import Testing
     }
     let count = scenario.follower.count
     let comparisons = scenario.follower.capture.statistics.comparisons
-    // After single commits the image that a page had is nearly always still there, unless everything had to be compared.
+    // After single commits the image that a page had is nearly always still there, unless everything had to be
+    // compared.
     if run.way == .paced, !scenario.options.readsSlowly {
       // While a table is read again after a comparison, any commit may have changed it.
       let limit = count.ticks / 5 + comparisons.values.reduce(0, +) * 4
       #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
     }
-    // A few rows are written again with the values that they had, more when their columns changed; a capture that reported rows
-    // which nobody wrote would report hundreds a tick.
+    // A few rows are written again with the values that they had, more when their columns changed; a capture that
+    // reported rows which nobody wrote would report hundreds a tick.
     #expect(count.rewritten * 2 <= count.rows + 500, "FRESHET_SEED=\(run.seed): \(count)")
     print(run, count, comparisons.map { "\($0.key) \($0.value)" })
   }

@@ -83,8 +83,8 @@ import Testing
     #expect(decode([1], rowidColumn: 1, count: 2) == [.null, .integer(77)])
   }
 
-  /// A header beyond the record, or shorter than itself; bodies beyond it, or bytes behind the last; more fields than columns; types that no
-  /// record has.
+  /// A header beyond the record, or shorter than itself; bodies beyond it, or bytes behind the last; more fields than
+  /// columns; types that no record has.
   @Test(
     arguments: [
       [], [0], [2], [3, 9], [0x80], [0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 9], [2, 1], [2, 6, 1, 2, 3],

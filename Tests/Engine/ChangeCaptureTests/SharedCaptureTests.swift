@@ -6,8 +6,8 @@ import Testing
 @testable import Following
 @testable import Store
 
-/// Several captures of one file that share what they remember: each is told every difference between the states that it has seen, whoever
-/// has read it, and no other.
+/// Several captures of one file that share what they remember: each is told every difference between the states that it
+/// has seen, whoever has read it, and no other.
 ///
 /// `FRESHET_SEED=n swift test --filter SharedCaptureTests` repeats a failure.
 @Suite struct SharedCaptureTests {

@@ -2,7 +2,8 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Where each page of a state is read from: the database file has pages filled with 100 and their number, frames what is said.
+/// Where each page of a state is read from: the database file has pages filled with 100 and their number, frames what
+/// is said.
 @Suite struct SnapshotPagesTests {
   private let database = MemoryBytes((1...9).flatMap { [UInt8](repeating: 100 + $0, count: 512) })
   private let reader = FrameReader()

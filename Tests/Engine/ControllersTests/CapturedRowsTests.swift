@@ -5,8 +5,8 @@ import Requests
 import TestSupport
 import Testing
 
-/// Which lists are brought up to date from the pages that commits wrote, and which look their rows up. (Debug builds do both and compare, in every
-/// test.)
+/// Which lists are brought up to date from the pages that commits wrote, and which look their rows up. (Debug builds do
+/// both and compare, in every test.)
 @Suite struct CapturedRowsTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, n INT, r REAL, loose);
@@ -140,8 +140,9 @@ import Testing
     #expect(statistics.lookedUpUnits > 0)
   }
 
-  /// A tick that has read frames alone needs a row that an earlier commit changed, and meanwhile another commit has come: the patch is one of
-  /// the next state, and clients hear nothing of it. (Half of these ticks look their rows up, to compare: then nothing is missing.)
+  /// A tick that has read frames alone needs a row that an earlier commit changed, and meanwhile another commit has
+  /// come: the patch is one of the next state, and clients hear nothing of it. (Half of these ticks look their rows up,
+  /// to compare: then nothing is missing.)
   @Test func commitsMayComeBeforeATransactionIsNeeded() throws {
     // After a tick that missed a state, the next ones have transactions for a while.
     let clock = ManualClock()

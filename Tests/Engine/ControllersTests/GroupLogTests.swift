@@ -3,7 +3,8 @@ import Testing
 @testable import ChangeCapture
 @testable import Lists
 
-/// What changed in aggregates while their query was run: what the run has seen already must not be added to its groups once more.
+/// What changed in aggregates while their query was run: what the run has seen already must not be added to its groups
+/// once more.
 @Suite struct GroupLogTests {
   private func step(_ frames: Int, isKnown: Bool = true) -> GroupStep {
     GroupStep(state: .wal(frames: frames), changes: isKnown ? [] : [nil])

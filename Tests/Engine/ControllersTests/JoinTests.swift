@@ -5,8 +5,8 @@ import Requests
 import TestSupport
 import Testing
 
-/// What changes of joined tables and groups send, and whether they are followed row by row or by running the query again.
-/// (`LiveKindsTests` says that the results are right.)
+/// What changes of joined tables and groups send, and whether they are followed row by row or by running the query
+/// again. (`LiveKindsTests` says that the results are right.)
 @Suite struct JoinTests {
   private static let schema = """
     CREATE TABLE author(id INTEGER PRIMARY KEY, name, country, born INT);
@@ -94,7 +94,8 @@ import Testing
     #expect(fixture.statistics.refetches == refetches)
   }
 
-  /// Conditions that join are conditions that join, wherever they stand: the product of the tables would be millions of rows.
+  /// Conditions that join are conditions that join, wherever they stand: the product of the tables would be millions of
+  /// rows.
   @Test(arguments: [
     ("s, l, o", "l.sid = s.id AND o.id = l.oid AND o.n > 0"), ("s JOIN l JOIN o", "(o.id = l.oid) AND (l.sid = s.id)"),
     ("s, l JOIN o ON o.id = l.oid", "s.id = l.sid"), ("s JOIN l ON l.sid = s.id JOIN o ON o.id = l.oid", "1"),
@@ -127,7 +128,8 @@ import Testing
       try fixture.writer.run(commit)
       for query in queries { fixture.snapshot(query) }
     }
-    // Where two tables have changed in one commit, what rows met before is not known, however the tables are joined. What was counted is kept.
+    // Where two tables have changed in one commit, what rows met before is not known, however the tables are joined.
+    // What was counted is kept.
     #expect(fixture.statistics.refetches == 1)
   }
 

@@ -7,8 +7,8 @@ import Testing
 @testable import Lists
 @testable import Requests
 
-/// Clients that leave while readers are to do something for them, in each of the ways in which readers do: nothing of it is done, and
-/// nothing kept.
+/// Clients that leave while readers are to do something for them, in each of the ways in which readers do: nothing of
+/// it is done, and nothing kept.
 @Suite struct LeavingTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);

@@ -9,8 +9,8 @@ import Testing
 @testable import Following
 @testable import Lists
 
-/// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is to be done, the
-/// world does it, and knows what the list ought to show.
+/// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is
+/// to be done, the world does it, and knows what the list ought to show.
 @Suite struct ListMachineTests {
   @Test(arguments: [true, false])
   func `In every small world a list shows what the file holds, or is brought there`(canLookUp: Bool) {

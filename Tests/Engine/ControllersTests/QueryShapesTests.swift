@@ -124,7 +124,8 @@ import Testing
     try follow(shape, Self.seed)
   }
 
-  /// A row whose unit was spelled otherwise by a commit was found under NOCASE by both spellings, and had its own key's double.
+  /// A row whose unit was spelled otherwise by a commit was found under NOCASE by both spellings, and had its own key's
+  /// double.
   @Test func unitsAreReadOnceWhateverTheirSpelling() throws {
     let shape = try #require(Self.shapes.first { $0.query.key == ["k || i AS ki"] })
     try follow(shape, 92)

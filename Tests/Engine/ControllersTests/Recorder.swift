@@ -158,7 +158,8 @@ final class FollowerFixture {
 
   /// When it returns the follower has done, and sent, what there was to do.
   func settle() {
-    // A tick answers this before it performs what sessions asked, and sends what is new: when the next one answers, that is done.
+    // A tick answers this before it performs what sessions asked, and sends what is new: when the next one answers,
+    // that is done.
     for _ in 0..<2 { _ = statistics }
   }
 

@@ -5,7 +5,8 @@ import Testing
 
 @testable import Requests
 
-/// The table of requests that wait: every request leaves it once, in the order in which its list's came, and leaves nothing behind.
+/// The table of requests that wait: every request leaves it once, in the order in which its list's came, and leaves
+/// nothing behind.
 @Suite struct RequestsTests {
   private typealias Table = RequestTable
 

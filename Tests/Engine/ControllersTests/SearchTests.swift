@@ -122,7 +122,8 @@ import Testing
     try fixture.writer.run("INSERT INTO note VALUES ('red', 'red red red')")
     let after = fixture.snapshot(query)
     #expect(after != before)
-    // A snapshot reads contents anew: what is seen of all rows' changes by those who have some is that the query was run.
+    // A snapshot reads contents anew: what is seen of all rows' changes by those who have some is that the query was
+    // run.
     #expect(fixture.statistics.refetches > 0)
     let rows = try SQLiteShell(path: fixture.path).run(
       "SELECT group_concat(page.id || ',' || round(rank * 1e7), ' ') FROM \(query.from) WHERE \(query.filter!)")

@@ -4,10 +4,11 @@ import TestSupport
 import Testing
 import Wire
 
-/// `Tests/Fixtures/patches`: for every case of protocol 3.3 a state, the patch, and the state after. Other clients' tests read
-/// the same files.
+/// `Tests/Fixtures/patches`: for every case of protocol 3.3 a state, the patch, and the state after. Other clients'
+/// tests read the same files.
 ///
-/// `FRESHET_RECORD=1 swift test --filter GoldenVectorTests` writes the patches of new cases; read them before committing.
+/// `FRESHET_RECORD=1 swift test --filter GoldenVectorTests` writes the patches of new cases; read them before
+/// committing.
 @Suite struct GoldenVectorTests {
   static let folder = Fixtures.file("patches")
   static let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [])

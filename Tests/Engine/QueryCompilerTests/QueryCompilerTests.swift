@@ -23,7 +23,8 @@ import Testing
 
   // MARK: - Rows that are known to be in the result
 
-  /// SQLite runs a subquery of `where` again for each row that it looks up: a search that finds a million rows takes a quarter of a second then.
+  /// SQLite runs a subquery of `where` again for each row that it looks up: a search that finds a million rows takes a
+  /// quarter of a second then.
   @Test func `A row that is known to be there is looked up without the subqueries that found it`() throws {
     func unit(_ from: String, where filter: String?, select: [String] = []) throws -> ResultPlan.Unit? {
       var query = Query(from: from)

@@ -4,8 +4,9 @@ import Testing
 
 @testable import Store
 
-/// One call of a function or operator at its worst, with values as long as clients may have. Aim: 250 ms of processor time on a quiet
-/// machine. The test allows four times that, for busy ones; `FRESHET_CALL_TIMES=1` prints what takes more than 50 ms.
+/// One call of a function or operator at its worst, with values as long as clients may have. Aim: 250 ms of processor
+/// time on a quiet machine. The test allows four times that, for busy ones; `FRESHET_CALL_TIMES=1` prints what takes
+/// more than 50 ms.
 @Suite(.serialized) struct CallTimeTests {
   private static let aim = Duration.milliseconds(250)
 

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Store
 
-/// Clients write to every kind of table, index and trigger that SQLite's documentation shows. The shell is the oracle: it runs the same
-/// statements in a twin of the file, and both files must then hold the same.
+/// Clients write to every kind of table, index and trigger that SQLite's documentation shows. The shell is the oracle:
+/// it runs the same statements in a twin of the file, and both files must then hold the same.
 @Suite struct IndexedTableWriteTests {
   struct Kind: CustomTestStringConvertible, Sendable {
     let testDescription: String

@@ -6,10 +6,9 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Random local changes through a controller, with a window or without, others by another connection, refused ones, and breaks of the
-/// connection. Whenever all writes
-/// are answered and the list has caught up, it shows what SQLite answers and nothing pending; and each patch leads from the results before
-/// it to those after it.
+/// Random local changes through a controller, with a window or without, others by another connection, refused ones, and
+/// breaks of the connection. Whenever all writes are answered and the list has caught up, it shows what SQLite answers
+/// and nothing pending; and each patch leads from the results before it to those after it.
 ///
 /// `FRESHET_SEED=n swift test --filter OptimisticPropertyTests` repeats a failure.
 @MainActor @Suite(.serialized) struct OptimisticPropertyTests {

@@ -8,7 +8,8 @@ import Wire
 
 private typealias IndexPath = Foundation.IndexPath
 
-/// Random messages of a server about a window of a list, and random changes over it, against a model that knows all rows.
+/// Random messages of a server about a window of a list, and random changes over it, against a model that knows all
+/// rows.
 struct WindowedOverlayTests {
   private typealias Row = OverlayWorld.Row
 

@@ -2,10 +2,11 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists as people make them over the files of known applications, while these write as they do: at quiet points each list is what SQLite
-/// answers itself, and the self-check has nothing to mend.
+/// Lists as people make them over the files of known applications, while these write as they do: at quiet points each
+/// list is what SQLite answers itself, and the self-check has nothing to mend.
 ///
-/// `FRESHET_SEED=n swift test --filter ApplicationListsTests` repeats a failure; in `make test-long` there are 100,000 lists.
+/// `FRESHET_SEED=n swift test --filter ApplicationListsTests` repeats a failure; in `make test-long` there are 100,000
+/// lists.
 @Suite(.serialized) struct ApplicationListsTests {
   private static let lists = 10
 

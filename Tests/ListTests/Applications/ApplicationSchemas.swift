@@ -1,7 +1,7 @@
 import TestSupport
 
-/// Small forms of the schemas of known applications: names of tables and columns, keys, collations, indexes and triggers are theirs, as their
-/// documentation has them. What needs collations of their own is in `ForeignPartsTests`.
+/// Small forms of the schemas of known applications: names of tables and columns, keys, collations, indexes and
+/// triggers are theirs, as their documentation has them. What needs collations of their own is in `ForeignPartsTests`.
 struct ApplicationSchema: Sendable {
   let name: String
   let schema: RandomSchema

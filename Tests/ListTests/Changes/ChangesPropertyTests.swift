@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 import Wire
 
-/// Random transactions of another process, beside a reader of the feed that leaves and comes back: what it was told, applied to what it had,
-/// is the file at every position.
+/// Random transactions of another process, beside a reader of the feed that leaves and comes back: what it was told,
+/// applied to what it had, is the file at every position.
 ///
-/// Each transaction counts itself in the table `turn`, so that each message says to which of the states it leads. The states are those of a
-/// database in memory that runs the same statements.
+/// Each transaction counts itself in the table `turn`, so that each message says to which of the states it leads. The
+/// states are those of a database in memory that runs the same statements.
 @Suite struct ChangesPropertyTests {
   static let schema = """
     PRAGMA page_size = 1024;

@@ -341,8 +341,8 @@ import Wire
     live.stop()
   }
 
-  /// Of how many commits the next message tells: some, where their frames were overwritten before they could be read. Reading all of a message
-  /// would take most of the time.
+  /// Of how many commits the next message tells: some, where their frames were overwritten before they could be read.
+  /// Reading all of a message would take most of the time.
   private func commits(ofNext client: LiveClient) throws -> Int {
     let begin = String(decoding: try client.readFrame().payload.prefix(200), as: UTF8.self)
     let members = try #require(begin.wholeMatch(of: /\{"type":"changes".*?"commits":(\d+).*/), "\(begin)")

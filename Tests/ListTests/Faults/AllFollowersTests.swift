@@ -5,8 +5,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// One file with everybody who follows it: lists on two followers, a reader of the feed, and a publisher with its replica. At each quiet point all
-/// agree with SQLite, also after the server was killed, or stopped and resumed, and the file locked or replaced.
+/// One file with everybody who follows it: lists on two followers, a reader of the feed, and a publisher with its
+/// replica. At each quiet point all agree with SQLite, also after the server was killed, or stopped and resumed, and
+/// the file locked or replaced.
 @Suite(.serialized) struct AllFollowersTests {
   @Test(arguments: ["wal", "delete", "truncate", "persist"])
   func `All who follow one file agree`(mode: String) throws {

@@ -5,8 +5,8 @@ import LiveQuery
 import ServerSupport
 import TestSupport
 
-/// Lists while reads of the file fail. Steps that `RunStep` does not have are texts: `fault 3 once`, `fault 3`, `heal`, `stall 2`, `drain 2`,
-/// `resync 2`, `requery 2 1`, `window 2 OFFSET LIMIT`, `fetch 2 OFFSET LIMIT`.
+/// Lists while reads of the file fail. Steps that `RunStep` does not have are texts: `fault 3 once`, `fault 3`, `heal`,
+/// `stall 2`, `drain 2`, `resync 2`, `requery 2 1`, `window 2 OFFSET LIMIT`, `fetch 2 OFFSET LIMIT`.
 struct FaultRun: ReplayableRun {
   static let folder = "faults"
   private static let kinds = ["were forgotten", "self-check", " ended: ", "has no rows"]

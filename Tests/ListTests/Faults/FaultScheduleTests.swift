@@ -2,9 +2,9 @@ import TestSupport
 import Testing
 
 extension FaultyFileTests {
-  /// Reads, locks and looks at the WAL-index fail at any point of ticks and of readers' jobs, in every journal mode, while lists are in
-  /// every phase: opened, run again, read for windows, asked again for another query, with clients that take nothing for a while.
-  /// When all is well again, each list is what SQLite answers, without another commit.
+  /// Reads, locks and looks at the WAL-index fail at any point of ticks and of readers' jobs, in every journal mode,
+  /// while lists are in every phase: opened, run again, read for windows, asked again for another query, with clients
+  /// that take nothing for a while. When all is well again, each list is what SQLite answers, without another commit.
   ///
   /// `FRESHET_SEED=n swift test --filter FaultScheduleTests` repeats a failure; `FRESHET_SEEDS=n` runs so many.
   @Suite(.serialized) struct FaultScheduleTests {

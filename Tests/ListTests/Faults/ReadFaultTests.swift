@@ -15,8 +15,8 @@ import Testing
 @Suite(.serialized) enum FaultyFileTests {}
 
 extension FaultyFileTests {
-  /// What SQLite's own tests do with I/O errors: every read of a tick fails once, one after the other. Whatever failed, after
-  /// the next commit every list is what a fresh SELECT answers, and no subscription has ended.
+  /// What SQLite's own tests do with I/O errors: every read of a tick fails once, one after the other. Whatever failed,
+  /// after the next commit every list is what a fresh SELECT answers, and no subscription has ended.
   @Suite(.serialized) struct ReadFaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
       /// Or tables are followed by pages, as if they were large.
@@ -74,8 +74,8 @@ extension FaultyFileTests {
       query("author", ["id"], ["name", "(SELECT max(title) FROM book WHERE author_id = author.id) AS last"]),
     ]
 
-    /// Changes rows of both tables that several lists show. Two commits that follow one another change the same rows: what was
-    /// read of the first, in vain, is not what the second leads to.
+    /// Changes rows of both tables that several lists show. Two commits that follow one another change the same rows:
+    /// what was read of the first, in vain, is not what the second leads to.
     private func commit(_ number: Int) -> String {
       let id = 1 + number / 2 * 37 % 80
       let some = "id % 13 = \(number / 2 % 13)"

@@ -9,7 +9,8 @@ import Testing
 import Wire
 
 extension FaultyFileTests {
-  /// Journals in the way of connections that only read: those of writers that have just begun, and those that killed ones left.
+  /// Journals in the way of connections that only read: those of writers that have just begun, and those that killed
+  /// ones left.
   @Suite(.serialized) struct RollbackJournalTests {
     private static let schema = """
       PRAGMA page_size = 512; PRAGMA journal_mode = persist;
@@ -85,7 +86,8 @@ extension FaultyFileTests {
       try expectRight(lists, "after the next writer")
     }
 
-    /// A server that may not write says so wherever it is asked, and goes on when another program has rolled the journal back.
+    /// A server that may not write says so wherever it is asked, and goes on when another program has rolled the
+    /// journal back.
     @Test func whereItCannotBeRolledBackEverybodyHearsOfIt() throws {
       let folder = try ProgramFolder(Self.schema)
       let program = try Program(["serve", folder.database, "--port", "0"], asNobody: getuid() == 0)
@@ -117,7 +119,8 @@ extension FaultyFileTests {
       while client.models["q"]?.visibleRows.first??["a"] != .string("changed1") { try client.receive() }
     }
 
-    /// The writer begins between SQLite's look at its lock and that at its journal, whose header is there at once without syncing.
+    /// The writer begins between SQLite's look at its lock and that at its journal, whose header is there at once
+    /// without syncing.
     @Test(arguments: ["persist", "delete", "truncate"])
     func aWritersBeginningIsNoHotJournal(mode: String) throws {
       faulty_files_install()

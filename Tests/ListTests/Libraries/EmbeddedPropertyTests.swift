@@ -4,8 +4,9 @@ import GRDB
 import TestSupport
 import Testing
 
-/// Lists in this process: queries of every kind, over files of every kind, through random commits of another process. What a list has
-/// after each commit is what SQLite answers itself, and each patch leads from the results before it to those after it.
+/// Lists in this process: queries of every kind, over files of every kind, through random commits of another process.
+/// What a list has after each commit is what SQLite answers itself, and each patch leads from the results before it to
+/// those after it.
 ///
 /// `FRESHET_SEED=n swift test --filter EmbeddedPropertyTests` repeats a failure.
 @Suite(.serialized) struct EmbeddedPropertyTests {

@@ -4,8 +4,9 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists of the Swift client: queries of every kind through random commits of another process, while connections break now and then.
-/// What a list has after each commit is what SQLite answers itself, and each patch leads from the results before it to those after it.
+/// Lists of the Swift client: queries of every kind through random commits of another process, while connections break
+/// now and then. What a list has after each commit is what SQLite answers itself, and each patch leads from the results
+/// before it to those after it.
 ///
 /// `FRESHET_SEED=n swift test --filter RemotePropertyTests` repeats a failure.
 @Suite(.serialized) struct RemotePropertyTests {

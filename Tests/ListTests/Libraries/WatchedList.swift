@@ -162,8 +162,8 @@ struct WatchedLists {
     answers = Array(repeating: nil, count: queries.count)
   }
 
-  /// What differs, and in which query's list; nil when nothing does. A list that has two rows of one key ends; it begins anew, for the next
-  /// commit may mend that.
+  /// What differs, and in which query's list; nil when nothing does. A list that has two rows of one key ends; it
+  /// begins anew, for the next commit may mend that.
   mutating func difference(from queue: DatabaseQueue) async throws -> String? {
     for index in queries.indices {
       let query = queries[index]

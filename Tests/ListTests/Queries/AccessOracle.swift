@@ -5,8 +5,8 @@ import ServerSupport
 import Store
 import TestSupport
 
-/// A database that holds what one client may read, and nothing else: what a server without roles would show of it is what the client
-/// is to see.
+/// A database that holds what one client may read, and nothing else: what a server without roles would show of it is
+/// what the client is to see.
 struct AccessOracle {
   private let queue: DatabaseQueue
 

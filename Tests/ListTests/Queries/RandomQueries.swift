@@ -3,9 +3,9 @@ import TestSupport
 
 /// Composes queries over the tables of `LiveLibrary` that nobody would write: joins of everything with anything.
 ///
-/// Left out, because SQLite answers them differently from plan to plan, or fails: `min` and `max` of values that are equal
-/// and look different, columns that are not grouped by, OR of comparisons of one indexed column under two collations, and
-/// USING behind a LEFT JOIN, where SQLite 3.40.1 with an automatic index takes NULL for equal to NULL.
+/// Left out, because SQLite answers them differently from plan to plan, or fails: `min` and `max` of values that are
+/// equal and look different, columns that are not grouped by, OR of comparisons of one indexed column under two
+/// collations, and USING behind a LEFT JOIN, where SQLite 3.40.1 with an automatic index takes NULL for equal to NULL.
 struct RandomQueries {
   private var generator: SeededGenerator
   private var totals: RandomTotals

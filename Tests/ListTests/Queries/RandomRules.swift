@@ -2,7 +2,8 @@ import LiveQuery
 import ServerSupport
 import TestSupport
 
-/// Roles over the tables of `LiveLibrary`, with filters and columns that somebody might think of, and clients who have them.
+/// Roles over the tables of `LiveLibrary`, with filters and columns that somebody might think of, and clients who have
+/// them.
 struct RandomRules {
   /// What the oracle makes of a table: its columns with what they are declared as.
   static let columns: [(table: String, columns: [(name: String, declaration: String)], end: String)] = [

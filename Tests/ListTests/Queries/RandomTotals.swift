@@ -1,6 +1,7 @@
 import TestSupport
 
-/// Composes totals of queries. It draws from a generator of its own, so that kept seeds go on to make the queries that they made.
+/// Composes totals of queries. It draws from a generator of its own, so that kept seeds go on to make the queries that
+/// they made.
 ///
 /// Numbers are integers: sums of reals depend on the order in which SQLite comes by the rows.
 struct RandomTotals {

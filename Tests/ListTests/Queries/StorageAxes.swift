@@ -1,11 +1,11 @@
 import ServerSupport
 import TestSupport
 
-/// One file, its writers and its lists, chosen along axes that no other random test has: storage classes, collations and
-/// texts that compare as equal and are not the same, journal modes that change, tables that others attach.
+/// One file, its writers and its lists, chosen along axes that no other random test has: storage classes, collations
+/// and texts that compare as equal and are not the same, journal modes that change, tables that others attach.
 ///
-/// Everything follows from the case's number: neighbouring numbers differ in several axes at once, and every pair of two
-/// axes' values occurs within 143 numbers.
+/// Everything follows from the case's number: neighbouring numbers differ in several axes at once, and every pair of
+/// two axes' values occurs within 143 numbers.
 struct StorageCase: CustomStringConvertible, Sendable {
   enum Journal: String { case wal, delete, persist, truncate, changing }
 

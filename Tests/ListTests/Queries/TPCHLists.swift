@@ -2,8 +2,8 @@ import ServerSupport
 
 /// The 22 queries of TPC-H as lists, over as little data of that kind as gives each of them rows.
 ///
-/// Prices and discounts are multiples of powers of two, so that SQLite's own sums are exact in any order. Constants fit the data; what the
-/// queries join, compare and count is what the specification has.
+/// Prices and discounts are multiples of powers of two, so that SQLite's own sums are exact in any order. Constants fit
+/// the data; what the queries join, compare and count is what the specification has.
 enum TPCHLists {
   static let schema = """
     CREATE TABLE region(r_regionkey INTEGER PRIMARY KEY, r_name TEXT);

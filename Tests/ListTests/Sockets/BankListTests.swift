@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// A database that Freshet did not make: the FDIC's list of failed banks, imported with the `sqlite3` shell's `.import`.
+/// A database that Freshet did not make: the FDIC's list of failed banks, imported with the `sqlite3` shell's
+/// `.import`.
 ///
 /// The list is not part of the project; where it does not lie in `../shared/data`, this is skipped.
 @Suite struct BankListTests {

@@ -6,11 +6,12 @@ import TestSupport
 import Testing
 import Wire
 
-/// Clients that do everything that clients can, in any order, between random commits of another process: after every step
-/// each holds what SQLite answers to its query of the moment. (`ClientModel` refuses a patch that is not from the version
-/// that the client has.)
+/// Clients that do everything that clients can, in any order, between random commits of another process: after every
+/// step each holds what SQLite answers to its query of the moment. (`ClientModel` refuses a patch that is not from the
+/// version that the client has.)
 ///
-/// `FRESHET_SEED=n swift test --filter LiveClientsTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh seeds.
+/// `FRESHET_SEED=n swift test --filter LiveClientsTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh
+/// seeds.
 @Suite(.serialized) struct LiveClientsTests {
   private static let seeds = PropertySeeds.freshOrKept("clients.json")
 

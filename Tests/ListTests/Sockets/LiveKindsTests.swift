@@ -3,13 +3,15 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Queries of every kind, over files of every kind, full and windowed, through random commits of another process: what the
-/// client holds after each is what SQLite answers itself. (`LivePropertyTests` does so for one table in every form.)
+/// Queries of every kind, over files of every kind, full and windowed, through random commits of another process: what
+/// the client holds after each is what SQLite answers itself. (`LivePropertyTests` does so for one table in every
+/// form.)
 ///
 /// `FRESHET_SEED=n swift test --filter LiveKindsTests` repeats a failure.
 @Suite(.serialized) struct LiveKindsTests {
   enum File: String, CaseIterable, CustomTestStringConvertible {
-    /// In WAL mode; the same with small pages; with so little memory that tables are followed by pages; in a rollback journal.
+    /// In WAL mode; the same with small pages; with so little memory that tables are followed by pages; in a rollback
+    /// journal.
     case wal, smallPages, largeTables, rollbackJournal
     var testDescription: String { rawValue }
   }

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Random queries through random commits: joins of two to four tables by anything, filters with subqueries, groups, orders,
-/// sections, limits, windows and keys; SQLite is the oracle.
+/// Random queries through random commits: joins of two to four tables by anything, filters with subqueries, groups,
+/// orders, sections, limits, windows and keys; SQLite is the oracle.
 ///
-/// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh seeds.
-/// Seeds that failed once are in `Fixtures/random.json`, and run first.
+/// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh
+/// seeds. Seeds that failed once are in `Fixtures/random.json`, and run first.
 @Suite(.serialized) struct LiveRandomTests {
   private static let seeds = PropertySeeds.freshOrKept("random.json")
 

@@ -3,11 +3,12 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Aggregates, windows and subqueries of random shapes over two tables, while another process commits, readers run and ticks come in an order of chance: at quiet
-/// points each list, and each value alongside it, is what SQLite answers itself.
+/// Aggregates, windows and subqueries of random shapes over two tables, while another process commits, readers run and
+/// ticks come in an order of chance: at quiet points each list, and each value alongside it, is what SQLite answers
+/// itself.
 ///
-/// `FRESHET_SEED=n swift test --filter AggregateAxesTests` repeats a failure, which is printed with as few statements and queries as still
-/// show it; `FRESHET_SEEDS=n` runs so many cases.
+/// `FRESHET_SEED=n swift test --filter AggregateAxesTests` repeats a failure, which is printed with as few statements
+/// and queries as still show it; `FRESHET_SEEDS=n` runs so many cases.
 @Suite(.serialized) struct AggregateAxesTests {
   private static let numbers: [UInt64] = {
     if let repeated = PropertySeeds.repeated { return [repeated] }

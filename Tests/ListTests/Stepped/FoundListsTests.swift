@@ -5,8 +5,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists that strangers found to stay wrong, each as short as it could be made: after each commit the list is what SQLite answers, and the
-/// self-check, which would mend it, has nothing to mend.
+/// Lists that strangers found to stay wrong, each as short as it could be made: after each commit the list is what
+/// SQLite answers, and the self-check, which would mend it, has nothing to mend.
 @Suite struct FoundListsTests {
   static func run(
     _ name: String, encoding: String = "UTF-8", _ schema: String, _ queries: [OracleQuery], _ commits: [String]

@@ -4,8 +4,9 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Subqueries, views and common tables that a query joins, set operators, DISTINCT, RIGHT and FULL JOIN, in random company, while another process commits,
-/// readers run and ticks come in an order of chance: at quiet points each list is what SQLite answers itself.
+/// Subqueries, views and common tables that a query joins, set operators, DISTINCT, RIGHT and FULL JOIN, in random
+/// company, while another process commits, readers run and ticks come in an order of chance: at quiet points each list
+/// is what SQLite answers itself.
 ///
 /// `FRESHET_SEED=n swift test --filter JoinedSourcesTests` repeats a failure; `FRESHET_SEEDS=n` runs so many cases.
 @Suite(.serialized) struct JoinedSourcesTests {

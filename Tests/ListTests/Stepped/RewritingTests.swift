@@ -2,7 +2,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// What a rewritten query must not do: each list is short, and wrong after one of its commits where one rule of rewriting is dropped.
+/// What a rewritten query must not do: each list is short, and wrong after one of its commits where one rule of
+/// rewriting is dropped.
 @Suite struct RewritingTests {
   private static func page(_ select: String, key: String, _ column: String) -> OracleQuery {
     var query = OracleQuery(
@@ -114,7 +115,8 @@ import Testing
       "DELETE FROM orders;",
     ])
 
-  /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with those of each SELECT where not.
+  /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with
+  /// those of each SELECT where not.
   private static let types = FoundListsTests.run(
     "SELECTs of several types",
     """

@@ -181,7 +181,8 @@ import Testing
     #expect(try test.differences() == [])
   }
 
-  /// Sums of reals have other last digits in the order of an index than in that of the table: no list is wrong for that.
+  /// Sums of reals have other last digits in the order of an index than in that of the table: no list is wrong for
+  /// that.
   @Test func anotherOrderOfASumIsNoDivergence() throws {
     let folder = try ProgramFolder(
       """

@@ -10,8 +10,8 @@ import Synchronization
 import TestSupport
 import Wire
 
-/// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps, and as much
-/// in each as on any other machine.
+/// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps,
+/// and as much in each as on any other machine.
 final class SteppedLists {
   let path: String
   let writer: SQLiteSession

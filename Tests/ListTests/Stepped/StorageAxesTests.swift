@@ -2,8 +2,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists over files of every kind in which values are equal and not the same, while another process commits, readers run and
-/// ticks come in an order of chance: at quiet points each list is what SQLite answers itself.
+/// Lists over files of every kind in which values are equal and not the same, while another process commits, readers
+/// run and ticks come in an order of chance: at quiet points each list is what SQLite answers itself.
 ///
 /// `FRESHET_SEED=n swift test --filter StorageAxesTests` repeats a failure, which is printed with as few statements and
 /// queries as still show it; `FRESHET_SEEDS=n` runs so many cases.

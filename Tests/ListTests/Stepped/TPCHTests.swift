@@ -3,7 +3,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// TPC-H's queries as lists, through commits to all of its tables: orders that come and go with their line items, and changes of single rows.
+/// TPC-H's queries as lists, through commits to all of its tables: orders that come and go with their line items, and
+/// changes of single rows.
 ///
 /// `FRESHET_SEED=n swift test --filter TPCHTests` repeats a failure.
 @Suite(.serialized) struct TPCHTests {

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// Totals of lists and of their sections, through random commits of another process: each is what a fresh SELECT gives, in a client
-/// that applies patches.
+/// Totals of lists and of their sections, through random commits of another process: each is what a fresh SELECT gives,
+/// in a client that applies patches.
 ///
 /// `FRESHET_SEED=n swift test --filter TotalsTests` repeats a failure.
 @Suite struct TotalsTests {

@@ -29,7 +29,8 @@ import Testing
   private func late(_ gateway: Gateway) throws -> RawSocket {
     let socket = try RawSocket(port: gateway.port)
     try socket.write("GET / HTTP/1.1\r\n")
-    // Answered after all that was sent before has been read: what arrives together is read in any order, but in one turn.
+    // Answered after all that was sent before has been read: what arrives together is read in any order, but in one
+    // turn.
     let witness = try RawSocket(port: gateway.port)
     for _ in 0..<3 { #expect(try witness.request("GET", "/").status == 404) }
     return socket

@@ -2,8 +2,8 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Requests' heads: what the gateway refuses of what libwebsockets hands on, and what libwebsockets takes or does not take by itself.
-/// The latter is listed in docs/threat-model.md.
+/// Requests' heads: what the gateway refuses of what libwebsockets hands on, and what libwebsockets takes or does not
+/// take by itself. The latter is listed in docs/threat-model.md.
 @Suite struct HeadTests {
   private func echo() -> Recorder {
     Recorder(answer: { gateway, request, id in

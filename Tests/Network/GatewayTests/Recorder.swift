@@ -157,7 +157,8 @@ final class Recorder: GatewayDelegate {
   }
 }
 
-/// Runs `body` with a gateway that is stopped afterwards. It has as many service threads as FRESHET_SERVICE_THREADS says, by default one.
+/// Runs `body` with a gateway that is stopped afterwards. It has as many service threads as FRESHET_SERVICE_THREADS
+/// says, by default one.
 func withGateway<Result>(
   _ recorder: Recorder = Recorder(), configure: (inout GatewayConfiguration) -> Void = { _ in },
   _ body: (Gateway) throws -> Result

@@ -2,11 +2,12 @@
 //
 //     hostile-writer PATH SEED [create] [journal] [big] [plain] [die=N] [ledger=N]
 //
-// It prints `ready`, then reads numbers from its standard input, one in a line: so many transactions are run, then a line
-// is printed. 0: it writes until it is killed. `create` makes the file first. `journal` keeps to rollback journals, and leaves them for
-// WAL now and then. `plain` changes no schema. With `die` the process ends at the Nth call of the operating system inside of
-// commits and checkpoints. With `ledger` each transaction puts a number into the table `written`, N first, and a line says what became
-// of it: `+` and the number when it was committed, `-` and the number when it was not.
+// It prints `ready`, then reads numbers from its standard input, one in a line: so many transactions are run, then a
+// line is printed. 0: it writes until it is killed. `create` makes the file first. `journal` keeps to rollback
+// journals, and leaves them for WAL now and then. `plain` changes no schema. With `die` the process ends at the Nth
+// call of the operating system inside of commits and checkpoints. With `ledger` each transaction puts a number into the
+// table `written`, N first, and a line says what became of it: `+` and the number when it was committed, `-` and the
+// number when it was not.
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -46,9 +47,9 @@ static const char *pick(int count, ...) {
 }
 
 // Statements that fail are passed over. Returns what SQLite returned.
-/* SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint, or of a statement, behind which pages were spilled: at the
- * next recovery that commit and all later ones are lost, and what a checkpoint has copied of them is not. A ledger would find nothing
- * else; and who is to die rolls all back, or nothing, once it may have spilled. */
+/* SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint, or of a statement, behind which pages
+ * were spilled: at the next recovery that commit and all later ones are lost, and what a checkpoint has copied of them
+ * is not. A ledger would find nothing else; and who is to die rolls all back, or nothing, once it may have spilled. */
 static int spills, may_die, has_failed;
 
 static int run(const char *format, ...) {

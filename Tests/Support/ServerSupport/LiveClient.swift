@@ -34,7 +34,8 @@ package final class LiveClient {
   /// The longest wait for a frame that is no ping.
   private static let patience = Duration.seconds(60)
 
-  /// The next frame that is no ping: the server pings clients that have been silent for long, and gives up those that do not answer.
+  /// The next frame that is no ping: the server pings clients that have been silent for long, and gives up those that
+  /// do not answer.
   package func readFrame() throws -> RawWebSocket.Frame {
     let end = ContinuousClock.now + Self.patience
     while true {

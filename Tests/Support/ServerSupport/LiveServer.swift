@@ -17,7 +17,8 @@ package final class LiveServer {
   package let logger: Logger
   private var isStopped = false
 
-  /// Writes the first commit to the WAL. The feed may report the first commits to an empty one together: nothing proves that it was not begun twice.
+  /// Writes the first commit to the WAL. The feed may report the first commits to an empty one together: nothing proves
+  /// that it was not begun twice.
   package func beginWAL() throws { try writer.run("PRAGMA user_version = 1") }
 
   package init(

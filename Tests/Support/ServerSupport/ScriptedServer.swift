@@ -1,7 +1,8 @@
 import COpenSSL
 package import Foundation
 
-/// A server for one WebSocket, which sends bytes in one piece with the answer to the handshake, and reads until the client leaves.
+/// A server for one WebSocket, which sends bytes in one piece with the answer to the handshake, and reads until the
+/// client leaves.
 package struct ScriptedServer: Sendable {
   package let url: URL
 

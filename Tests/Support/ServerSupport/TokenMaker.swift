@@ -4,7 +4,8 @@ package import Server
 import Synchronization
 import TestSupport
 
-/// Makes tokens as an issuer does, good ones and bad ones. `Tests/Fixtures/tokens.json` has some of another implementation.
+/// Makes tokens as an issuer does, good ones and bad ones. `Tests/Fixtures/tokens.json` has some of another
+/// implementation.
 package struct TokenMaker: Sendable {
   private enum Key { case secret(String), rsa }
 

@@ -54,7 +54,8 @@ extension ReplayableRun {
     return shrinker.simplify(least, { $0.simpler() }, fails: fails)
   }
 
-  /// Performs the run. One that fails is made small and written to `Tests/Fixtures/failures`: with its fix it belongs into git.
+  /// Performs the run. One that fails is made small and written to `Tests/Fixtures/failures`: with its fix it belongs
+  /// into git.
   ///
   /// - Parameter name: how the whole run is repeated, and what the file is named after.
   /// - Returns: what a test reports; nil when all was right.

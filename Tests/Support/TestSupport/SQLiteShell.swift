@@ -43,7 +43,8 @@ package final class SQLiteSession {
     input.fileHandleForWriting.write(Data(".output /dev/null\n.timeout 10000\n".utf8))
   }
 
-  /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does. Returns when all are done.
+  /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does.
+  /// Returns when all are done.
   package func run(_ sql: String) throws {
     // The shell buffers what it prints itself; its child does not.
     input.fileHandleForWriting.write(Data((sql + "\n;\n.shell echo\n").utf8))

@@ -1,7 +1,8 @@
-/// Makes what fails smaller for as long as it still fails, within a bound of time: when that is over, everything is left as small as it is.
+/// Makes what fails smaller for as long as it still fails, within a bound of time: when that is over, everything is
+/// left as small as it is.
 ///
-/// Delta debugging: pieces are left out, half of the whole first and single elements last. O(n log n) attempts where one element is to
-/// blame, O(n²) at worst.
+/// Delta debugging: pieces are left out, half of the whole first and single elements last. O(n log n) attempts where
+/// one element is to blame, O(n²) at worst.
 package struct Shrinker: Sendable {
   private let isOver: @Sendable () -> Bool
 

@@ -140,7 +140,8 @@ import Testing
     }
   }
 
-  /// A process that takes itself for the last to close a database deletes its -wal. The server would then follow nothing.
+  /// A process that takes itself for the last to close a database deletes its -wal. The server would then follow
+  /// nothing.
   @Test func `The start leaves the server's locks on the file alone`() throws {
     let folder = try ProgramFolder("PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY)")
     let program = try Program(["serve", folder.database, "--port", "0"])

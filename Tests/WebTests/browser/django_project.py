@@ -45,8 +45,8 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
 execute_from_command_line(sys.argv)
 """
 
-# Names of models and fields are those that are found when it starts: it is the release that goes with its migrations. What an old one is
-# refused, it says, and goes on.
+# Names of models and fields are those that are found when it starts: it is the release that goes with its migrations.
+# What an old one is refused, it says, and goes on.
 WRITER = """
 import datetime, os, random, signal, sys, time
 os.environ["DJANGO_SETTINGS_MODULE"] = "settings"

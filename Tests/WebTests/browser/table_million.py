@@ -27,7 +27,8 @@ NUMBERS = [f"c{number}" for number in range(1, 13)]
 
 PLANTS = "Amber   Birch   Cedar   Dahlia  Elder   Fern    Ginger  Hazel   Iris    Juniper Larch   Maple   Nettle  Olive   Poplar  Willow  "
 
-# A word that 40 rows of a million have, and one that all have; an index on the name, and none on the total, the status and the county.
+# A word that 40 rows of a million have, and one that all have; an index on the name, and none on the total, the status
+# and the county.
 SCHEMA = f"""PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;
 CREATE TABLE orders(id INTEGER PRIMARY KEY, name TEXT, status TEXT, county TEXT, note TEXT, total REAL, placed DATE, paid BOOLEAN,
   {", ".join(f"{name} INTEGER" for name in NUMBERS)});

@@ -16,7 +16,8 @@ VALUES = ("value * 1000003 * {n}", "value / {n}.0", "'Text ' || {n} || ' of ' ||
           "CASE WHEN value % 5 THEN zeroblob({n} * 100 + value) END", "value % 2")
 ROWS = 500
 
-# Distances of headers from cells, overlaps, and cells whose text is cut to less than it takes to recognise it: all must be empty.
+# Distances of headers from cells, overlaps, and cells whose text is cut to less than it takes to recognise it: all must
+# be empty.
 LAYOUT = """(row) => {
   const found = [];
   const cells = [...document.querySelectorAll(`.table-list .live-row[aria-rowindex="${row + 2}"] > .cell`)];

@@ -1,5 +1,5 @@
-// A server as the protocol says it is, small enough to be seen through: one table, one list, and a network that the test
-// plays. Nothing happens by itself: `read` takes one message of a client, `deliver` brings it one.
+// A server as the protocol says it is, small enough to be seen through: one table, one list, and a network that the
+// test plays. Nothing happens by itself: `read` takes one message of a client, `deliver` brings it one.
 import { makePatch, snapshotOf, sorted, windowOf } from "./patch-writer.mjs";
 
 export class ModelSocket {

@@ -1,5 +1,5 @@
-// Whatever happens between a write and its answer, a list ends with what the server has, every write is done once at most,
-// and what is shown on the way follows from the patches.
+// Whatever happens between a write and its answer, a list ends with what the server has, every write is done once at
+// most, and what is shown on the way follows from the patches.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

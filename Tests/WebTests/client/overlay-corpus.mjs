@@ -1,9 +1,10 @@
-// Makes Tests/Fixtures/overlays: what is shown of a server's list and of changes laid over it, step by step. Every client's overlay has to show it.
+// Makes Tests/Fixtures/overlays: what is shown of a server's list and of changes laid over it, step by step. Every
+// client's overlay has to show it.
 //
 //     node Tests/WebTests/client/overlay-corpus.mjs
 //
-// What is shown is found by a plain model: the union of rows, sorted. With a window, where that lies is taken from the client, and the model says
-// what is in it.
+// What is shown is found by a plain model: the union of rows, sorted. With a window, where that lies is taken from the
+// client, and the model says what is in it.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { apply } from "../../../public/client/apply.js";

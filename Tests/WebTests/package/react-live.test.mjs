@@ -1,4 +1,5 @@
-// The hook against the real server: whatever a component asks for and whatever others write, in the end it shows what SQLite selects.
+// The hook against the real server: whatever a component asks for and whatever others write, in the end it shows what
+// SQLite selects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createElement as h, StrictMode, Suspense } from "react";

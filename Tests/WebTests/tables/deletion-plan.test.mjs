@@ -8,7 +8,8 @@ import { plainStatement } from "../../../public/client/sql.js";
 
 const column = (name, key = 0, type = "INTEGER", members = {}) => ({ name, type, notNull: false, key, ...members });
 const refers = (columns, table, onDelete, references = []) => ({ columns, table, references, ...(onDelete && { onDelete }) });
-// Two paths to the same rows, a table that refers to itself, a circle, keys of two columns, a table without a key, one without rowids.
+// Two paths to the same rows, a table that refers to itself, a circle, keys of two columns, a table without a key, one
+// without rowids.
 const tables = [
   { name: "customer", kind: "table", columns: [column("id", 1), column("best", 0)], foreignKeys: [refers(["best"], "order", "set null")] },
   { name: "order", kind: "table", columns: [column("id", 1), column("customer"), column("parent"), column("twice", 0, "", { generated: true })],
@@ -80,7 +81,10 @@ test("what goes with a row, changes or forbids it is what SQLite then does", () 
   assert.deepEqual(consequencesIn(run(refused.statement), refused.tables).refusing, [{ table: "audit", rows: 1 }]);
 });
 
-/** What the feed says of a deletion: deletions first, in no order that a parent would come before its child in, then updates. */
+/**
+ * What the feed says of a deletion: deletions first, in no order that a parent would come before its child in, then
+ * updates.
+ */
 function changesBy(name, key, seed) {
   const before = run(everything);
   const after = run(`DELETE FROM ${quoted(name)} WHERE ${isRow(key)}`, everything);

@@ -24,8 +24,8 @@ class Differences(Generic[Row]):
 class Change(Generic[Row]):
     """From one state of a list to a later one."""
 
-    #: `patch`; `snapshot`: everything is replaced; `rows`: the contents of a new window came; `several`: the reader was slower than
-    #: the list, and skips to the newest state.
+    #: `patch`; `snapshot`: everything is replaced; `rows`: the contents of a new window came; `several`: the reader was
+    #: slower than the list, and skips to the newest state.
     kind: str
     #: The list as it is now.
     state: ListState[Row]

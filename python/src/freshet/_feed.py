@@ -88,7 +88,8 @@ class ChangeFeed:
         # Whether anything came since the feed was asked for.
         self._is_answered = False
         self._ahead: Union[Commit, Gap, None] = None
-        #: The position of what was read last: `changes(since=position)` goes on after it. None before the feed has begun.
+        #: The position of what was read last: `changes(since=position)` goes on after it. None before the feed has
+        #: begun.
         self.position = since
 
     async def __aenter__(self) -> ChangeFeed:

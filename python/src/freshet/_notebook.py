@@ -22,8 +22,8 @@ def show(live: LiveList[Any], *, rows: int, interval: float) -> None:
         print(repr(live))
         return
     handle = display(_bundle(live, rows, None), raw=True, display_id=True)
-    # Outside the context of the cell, so that pictures belong to the cell that runs when they are made: programs that execute
-    # notebooks listen to no other. Where they are shown, their display says.
+    # Outside the context of the cell, so that pictures belong to the cell that runs when they are made: programs that
+    # execute notebooks listen to no other. Where they are shown, their display says.
     task = contextvars.Context().run(asyncio.get_running_loop().create_task, _follow(live, handle, rows, interval))
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)

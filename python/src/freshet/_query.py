@@ -20,7 +20,8 @@ WindowLike = Union[Window, Tuple[int, int]]
 class QueryParts(TypedDict, total=False):
     """The parts of one SELECT, and how to cut it into sections: docs/protocol.md 2, in Python's spelling."""
 
-    #: A whole SELECT, instead of a table, `select`, `where`, `group_by` and `having`; other parts are over the columns of its result.
+    #: A whole SELECT, instead of a table, `select`, `where`, `group_by` and `having`; other parts are over the columns
+    #: of its result.
     sql: str
     #: Expressions; all columns of the first table without it.
     select: Expressions

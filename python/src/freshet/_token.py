@@ -68,7 +68,8 @@ class TokenKeeper:
             self._fail(FreshetError.of_message(message))
             self.is_refused = self._is_renewable
         elif kind == "error" and given is None and message.get("code") == "unauthenticated" and self._is_renewable:
-            # Clocks differ: it may have expired before this one said so. A source that has no other yet is not asked again at once.
+            # Clocks differ: it may have expired before this one said so. A source that has no other yet is not asked
+            # again at once.
             is_same, self._expired = self._token == self._expired, self._token
             if is_same:
                 self._fail(FreshetError.of_message(message))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: what a back office shows costs what changed, whatever the size: aggregates, joins, subqueries, values alongside and totals,
-/// after commits of another process. Baseline: SQLite running the statement once.
+/// Guards: what a back office shows costs what changed, whatever the size: aggregates, joins, subqueries, values
+/// alongside and totals, after commits of another process. Baseline: SQLite running the statement once.
 enum AggregatesBenchmark: Benchmark {
   static let name = "aggregates"
 

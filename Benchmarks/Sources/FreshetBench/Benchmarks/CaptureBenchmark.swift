@@ -1,9 +1,9 @@
 import Foundation
 
-/// Guards: to be followed costs a writer nothing, whether it waits for the disk at every commit (SQLite's default) or not. A
-/// server follows the file with one list, whose subscriber holds all rows; the writer is this process, and gives the server
-/// the time to follow before it commits again. Baseline: the same commits to the same table in a file that nobody watches, in
-/// turns.
+/// Guards: to be followed costs a writer nothing, whether it waits for the disk at every commit (SQLite's default) or
+/// not. A server follows the file with one list, whose subscriber holds all rows; the writer is this process, and gives
+/// the server the time to follow before it commits again. Baseline: the same commits to the same table in a file that
+/// nobody watches, in turns.
 enum CaptureBenchmark: Benchmark {
   static let name = "capture"
 

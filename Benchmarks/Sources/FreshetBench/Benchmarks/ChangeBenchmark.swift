@@ -1,9 +1,9 @@
 import Foundation
 
 /// Guards: what a one-row change costs, from the end of its commit to the encoded patch, is microseconds, and all but
-/// independent of how long the list is. The file is as its writer made it. The list is held whole by one subscription, and followed without threads or sockets
-/// (`freshet-turns`). Baseline: what an app does without Freshet, GRDB's `ValueObservation` fetching the same SELECT of the
-/// same file again, and `CollectionDifference`.
+/// independent of how long the list is. The file is as its writer made it. The list is held whole by one subscription,
+/// and followed without threads or sockets (`freshet-turns`). Baseline: what an app does without Freshet, GRDB's
+/// `ValueObservation` fetching the same SELECT of the same file again, and `CollectionDifference`.
 enum ChangeBenchmark: Benchmark {
   static let name = "change"
   private static let kinds = ["content", "sort", "section", "insert", "delete"]

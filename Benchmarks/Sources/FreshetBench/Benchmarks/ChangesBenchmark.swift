@@ -1,9 +1,9 @@
 import Foundation
 
-/// Guards: the feed of changes is as quick as a list, has an event for each commit of a fast writer, which it costs nothing, and takes little
-/// memory. Baselines: the same commits' patches in another client; the same writer on a file that is served and of which nobody reads the
-/// feed. The server keeps its state, as it does by default. The writer is a process of its own; the clock of its commit starts before the
-/// statement.
+/// Guards: the feed of changes is as quick as a list, has an event for each commit of a fast writer, which it costs
+/// nothing, and takes little memory. Baselines: the same commits' patches in another client; the same writer on a file
+/// that is served and of which nobody reads the feed. The server keeps its state, as it does by default. The writer is
+/// a process of its own; the clock of its commit starts before the statement.
 enum ChangesBenchmark: Benchmark {
   static let name = "changes"
   private static let rows = 100_000
@@ -185,8 +185,8 @@ enum ChangesBenchmark: Benchmark {
     }
   }
 
-  /// The writer: for every line with commits a second and seconds, prints how many commits there were, the median and the mean of their times
-  /// in microseconds, and when the last one ended.
+  /// The writer: for every line with commits a second and seconds, prints how many commits there were, the median and
+  /// the mean of their times in microseconds, and when the last one ended.
   static func write(_ path: String) {
     let database = RawDatabase(path)
     let update = database.prepare("UPDATE event SET at = ?2 WHERE id = ?1")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: frames that are due together leave in one write: 200 sockets with 50 subscriptions each, all of which one commit
-/// changes. Baseline: an epoll loop in C that writes as many frames of the same length, one write each.
+/// Guards: frames that are due together leave in one write: 200 sockets with 50 subscriptions each, all of which one
+/// commit changes. Baseline: an epoll loop in C that writes as many frames of the same length, one write each.
 enum CoalescingBenchmark: Benchmark {
   static let name = "coalescing"
   private static let sockets = 200
@@ -36,7 +36,8 @@ enum CoalescingBenchmark: Benchmark {
     let database = RawDatabase(file.path)
     // One row of each owner.
     let update = database.prepare("UPDATE item SET value = value + 1 WHERE id BETWEEN 1001 AND 1000 + \(subscriptions)")
-    // As in fan-out the first one is not measured, here or there: clients have come just now, and nothing has its size yet.
+    // As in fan-out the first one is not measured, here or there: clients have come just now, and nothing has its size
+    // yet.
     update.run()
     try crowd.receive(upTo: crowd.messages + sockets * subscriptions)
     let bytes = crowd.bytes

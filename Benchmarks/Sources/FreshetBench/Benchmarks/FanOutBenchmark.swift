@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: sending one change to many subscribers of one query costs hardly more than the writes. Baseline: an epoll loop in
-/// C that sends as many bytes to as many sockets.
+/// Guards: sending one change to many subscribers of one query costs hardly more than the writes. Baseline: an epoll
+/// loop in C that sends as many bytes to as many sockets.
 enum FanOutBenchmark: Benchmark {
   static let name = "fan-out"
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: connections that nothing happens to cost next to nothing: 10,000 of them, each with a query of its own, and then
-/// one change that concerns one of them.
+/// Guards: connections that nothing happens to cost next to nothing: 10,000 of them, each with a query of its own, and
+/// then one change that concerns one of them.
 enum IdleBenchmark: Benchmark {
   static let name = "idle"
 

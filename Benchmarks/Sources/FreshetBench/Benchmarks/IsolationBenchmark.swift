@@ -1,8 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Guards: a list's latency does not depend on what other clients ask. One client follows a list of 1,000 rows, 33 commits a second,
-/// while others attack the server in one way after the other; the baseline is the same list while nothing else happens.
+/// Guards: a list's latency does not depend on what other clients ask. One client follows a list of 1,000 rows, 33
+/// commits a second, while others attack the server in one way after the other; the baseline is the same list while
+/// nothing else happens.
 enum IsolationBenchmark: Benchmark {
   static let name = "isolation"
 

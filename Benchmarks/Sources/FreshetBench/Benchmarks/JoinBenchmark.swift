@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: a change of a joined row costs what the rows that join it cost: 10 of them, in a list of all items. Baseline: a
-/// change of one row of the first table.
+/// Guards: a change of a joined row costs what the rows that join it cost: 10 of them, in a list of all items.
+/// Baseline: a change of one row of the first table.
 enum JoinBenchmark: Benchmark {
   static let name = "join"
 

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Guards: from the COMMIT of another process to the patch in a client's hands passes little more time than the machine needs
-/// for waking two processes. Baseline: a bare libwebsockets server in C that sends 200 bytes when inotify fires. The writer and
-/// the client are this process; the clock starts when it calls COMMIT, since inotify reports the WAL before COMMIT returns.
+/// Guards: from the COMMIT of another process to the patch in a client's hands passes little more time than the machine
+/// needs for waking two processes. Baseline: a bare libwebsockets server in C that sends 200 bytes when inotify fires.
+/// The writer and the client are this process; the clock starts when it calls COMMIT, since inotify reports the WAL
+/// before COMMIT returns.
 enum LatencyBenchmark: Benchmark {
   static let name = "latency"
 

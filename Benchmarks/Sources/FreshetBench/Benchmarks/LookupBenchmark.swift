@@ -1,9 +1,9 @@
 import Foundation
 
 /// Guards: a one-row commit becomes an encoded patch in little more time than a program in C needs for beginning a read
-/// transaction, looking the row up by its key and ending it (`bare-lookup`). Both change rows of one file in turns, each through
-/// a second connection in its own process, and time what they do right after the commit, which has emptied the reader's page
-/// cache.
+/// transaction, looking the row up by its key and ending it (`bare-lookup`). Both change rows of one file in turns,
+/// each through a second connection in its own process, and time what they do right after the commit, which has emptied
+/// the reader's page cache.
 enum LookupBenchmark: Benchmark {
   static let name = "lookup"
 

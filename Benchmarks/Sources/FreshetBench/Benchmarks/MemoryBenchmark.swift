@@ -1,8 +1,8 @@
 import Foundation
 
-/// Guards: what an open list takes above the idle server, by row, with what is remembered of its table to follow it; and what
-/// one more subscriber of it takes besides its socket. Baseline: an array of the rows as Swift structs. Resident memory of
-/// processes, so small lists are left out.
+/// Guards: what an open list takes above the idle server, by row, with what is remembered of its table to follow it;
+/// and what one more subscriber of it takes besides its socket. Baseline: an array of the rows as Swift structs.
+/// Resident memory of processes, so small lists are left out.
 enum MemoryBenchmark: Benchmark {
   static let name = "memory"
 

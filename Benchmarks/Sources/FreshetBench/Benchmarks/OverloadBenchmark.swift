@@ -1,7 +1,8 @@
 import Foundation
 
-/// Guards: under more changes than anybody can read, everybody gets fewer and larger patches in time, memory stays flat, and
-/// in the end everybody has what a SELECT gives. 10,000 changes a second in commits of 50, 1,000 subscribers of a window.
+/// Guards: under more changes than anybody can read, everybody gets fewer and larger patches in time, memory stays
+/// flat, and in the end everybody has what a SELECT gives. 10,000 changes a second in commits of 50, 1,000 subscribers
+/// of a window.
 enum OverloadBenchmark: Benchmark {
   static let name = "overload"
   static let rows = 2_000

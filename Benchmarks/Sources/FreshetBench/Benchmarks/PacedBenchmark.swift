@@ -1,8 +1,9 @@
 import Foundation
 
-/// Guards: a writer that commits now and then, and does not wait for its disk, commits as fast while a list of its file is open and
-/// changes with each commit as on a file that is not watched, and yet patches come soon. The writer is a process of its own; the clock of its
-/// commit starts before the statement, that of a patch too. Baseline: the same writer on a file that is not watched.
+/// Guards: a writer that commits now and then, and does not wait for its disk, commits as fast while a list of its file
+/// is open and changes with each commit as on a file that is not watched, and yet patches come soon. The writer is a
+/// process of its own; the clock of its commit starts before the statement, that of a patch too. Baseline: the same
+/// writer on a file that is not watched.
 enum PacedBenchmark: Benchmark {
   static let name = "paced"
   static let rows = 1_000
@@ -59,7 +60,8 @@ enum PacedBenchmark: Benchmark {
     report.add("  processor time of the server", busy, "%")
   }
 
-  /// The writer: for every line with microseconds between commits and their number, prints the median time of a commit in microseconds.
+  /// The writer: for every line with microseconds between commits and their number, prints the median time of a commit
+  /// in microseconds.
   static func write(_ path: String) {
     let database = RawDatabase(path)
     let update = database.prepare("UPDATE event SET at = ?2 WHERE id = ?1")

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: a list that has to be run again after every change, because a subquery reads its own table, costs little more than
-/// SQLite stepping its SELECT. Baseline: that, in this process.
+/// Guards: a list that has to be run again after every change, because a subquery reads its own table, costs little
+/// more than SQLite stepping its SELECT. Baseline: that, in this process.
 enum RefetchBenchmark: Benchmark {
   static let name = "refetch"
   private static let condition = "depth <= (SELECT max(depth) FROM well)"

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: a restart is as fast as reading the tables once, and keeping the state for it costs ticks nothing. Baseline: SQLite stepping
-/// through the table, in the same process.
+/// Guards: a restart is as fast as reading the tables once, and keeping the state for it costs ticks nothing. Baseline:
+/// SQLite stepping through the table, in the same process.
 enum RestartBenchmark: Benchmark {
   static let name = "restart"
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: TPC-H's 22 queries as lists, each alone, cost what changed: after changes of single rows by another process, and after refreshes of ten orders
-/// with their line items. Baseline: SQLite running the query once.
+/// Guards: TPC-H's 22 queries as lists, each alone, cost what changed: after changes of single rows by another process,
+/// and after refreshes of ten orders with their line items. Baseline: SQLite running the query once.
 enum TPCHBenchmark: Benchmark {
   static let name = "tpch"
   static let deadline = 3_600

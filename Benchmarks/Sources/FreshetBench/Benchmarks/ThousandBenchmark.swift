@@ -1,8 +1,8 @@
 import Foundation
 
-/// Guards: 1,000 changes of all kinds in one commit become one patch within milliseconds, with exactly the operations that
-/// protocol 3.3 needs at the least (an oracle of its own counts them from two SELECTs). A list of 1,000 rows is left out:
-/// when all of it changes, a snapshot is sent. Baseline: as that of `change`.
+/// Guards: 1,000 changes of all kinds in one commit become one patch within milliseconds, with exactly the operations
+/// that protocol 3.3 needs at the least (an oracle of its own counts them from two SELECTs). A list of 1,000 rows is
+/// left out: when all of it changes, a snapshot is sent. Baseline: as that of `change`.
 enum ThousandBenchmark: Benchmark {
   static let name = "thousand"
 

@@ -1,9 +1,10 @@
 import Foundation
 
-/// Guards: an application may commit often while 100 clients follow lists of what it writes. The highest rate of commits by
-/// another process at which changes are with the clients within 100 ms (99 of 100), found by trying; each client has a window of 50 rows
-/// of one of the profile's lists. Baseline: as many commits as SQLite makes on a file that is not watched, before and after. Commits wait for
-/// no disk. A server that keeps up with whatever the writer commits reaches what is left of the processors to the writer.
+/// Guards: an application may commit often while 100 clients follow lists of what it writes. The highest rate of
+/// commits by another process at which changes are with the clients within 100 ms (99 of 100), found by trying; each
+/// client has a window of 50 rows of one of the profile's lists. Baseline: as many commits as SQLite makes on a file
+/// that is not watched, before and after. Commits wait for no disk. A server that keeps up with whatever the writer
+/// commits reaches what is left of the processors to the writer.
 enum ThroughputBenchmark: Benchmark {
   static let name = "throughput"
   private static let clients = 100
@@ -146,7 +147,8 @@ enum ThroughputBenchmark: Benchmark {
     }
   }
 
-  /// The writer: for every line with commits a second (0: as many as go) and seconds, prints how many there were a second.
+  /// The writer: for every line with commits a second (0: as many as go) and seconds, prints how many there were a
+  /// second.
   static func write(_ path: String, _ profile: ThroughputProfile) {
     let database = RawDatabase(path)
     let statements = profile.statements.map(database.prepare)

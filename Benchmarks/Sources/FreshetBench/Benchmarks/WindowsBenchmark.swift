@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: windows in different places of one list are arithmetic, not walks: 1,000 clients, each with a window of its own,
-/// under 100 changes a second that shift all that comes behind. Baseline: one window.
+/// Guards: windows in different places of one list are arithmetic, not walks: 1,000 clients, each with a window of its
+/// own, under 100 changes a second that shift all that comes behind. Baseline: one window.
 enum WindowsBenchmark: Benchmark {
   static let name = "windows"
 

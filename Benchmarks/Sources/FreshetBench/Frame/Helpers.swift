@@ -62,8 +62,8 @@ enum Helpers {
     }
   }
 
-  /// So many changes a second for some seconds, 50 in a commit; each row gets the time at which it was written. Prints how
-  /// many there were.
+  /// So many changes a second for some seconds, 50 in a commit; each row gets the time at which it was written. Prints
+  /// how many there were.
   private static func flood(_ path: String, _ rate: Int, _ seconds: Int) {
     let database = RawDatabase(path)
     let update = database.prepare("UPDATE event SET at = ?2 WHERE id = ?1")

@@ -50,7 +50,8 @@ struct Metrics {
 extension Server {
   func metrics() throws -> Metrics { try Metrics(port: port) }
 
-  /// Until what is remembered of the followed tables grows no more: they are read a piece at a time after a list was opened.
+  /// Until what is remembered of the followed tables grows no more: they are read a piece at a time after a list was
+  /// opened.
   func waitUntilTablesAreRead() throws {
     let deadline = now() + 60_000_000_000
     var before = 0.0

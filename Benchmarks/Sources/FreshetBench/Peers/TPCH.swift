@@ -1,6 +1,7 @@
 import Foundation
 
-/// TPC-H's tables with the distributions of its specification, made by SQLite itself, and the indexes that its joins need.
+/// TPC-H's tables with the distributions of its specification, made by SQLite itself, and the indexes that its joins
+/// need.
 struct TPCH {
   private let folder: Folder
   let path: String

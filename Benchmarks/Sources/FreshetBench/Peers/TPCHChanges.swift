@@ -1,4 +1,5 @@
-/// For each of TPC-H's queries a change that concerns its result: which rows can be changed, and how, with `$1` for one of them.
+/// For each of TPC-H's queries a change that concerns its result: which rows can be changed, and how, with `$1` for one
+/// of them.
 extension TPCH.Query {
   struct Change {
     let rows: String

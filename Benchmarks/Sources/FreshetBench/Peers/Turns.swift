@@ -1,7 +1,7 @@
 import Foundation
 
-/// `freshet-turns` on a file: the engine without threads or sockets. Or `bare-lookup`, its baseline in C, which takes the same
-/// command for one-row changes.
+/// `freshet-turns` on a file: the engine without threads or sockets. Or `bare-lookup`, its baseline in C, which takes
+/// the same command for one-row changes.
 final class Turns {
   private let child: Child
 

@@ -16,10 +16,11 @@ void sqlite_refuse_quoted_strings(sqlite3 *_Nonnull connection);
 
 /* Budgets: how much memory and time SQLite may use on a thread, whatever the connection. Without one there is no limit.
  *
- * What is spent is noticed in two ways. `sqlite_budget_is_spent` answers those who ask: progress handlers, authorizers and the
- * functions below, which then end the statement in order. And SQLite's allocator refuses: at once while a statement is
- * compiled (`stops_in_allocations`), and otherwise a little later, where the question came too late; the error is then SQLITE_NOMEM
- * whatever was spent, and `sqlite_budget_reason` has the cause. All of a budget is the calling thread's.
+ * What is spent is noticed in two ways. `sqlite_budget_is_spent` answers those who ask: progress handlers, authorizers
+ * and the functions below, which then end the statement in order. And SQLite's allocator refuses: at once while a
+ * statement is compiled (`stops_in_allocations`), and otherwise a little later, where the question came too late; the
+ * error is then SQLITE_NOMEM whatever was spent, and `sqlite_budget_reason` has the cause. All of a budget is the
+ * calling thread's.
  */
 typedef struct {
   /* In the thread's own count. */
@@ -56,13 +57,14 @@ int sqlite_budget_work(int64_t work);
 /* Notes SQLITE_BUDGET_NO_STEPS. */
 void sqlite_budget_refuse(void);
 
-/* Registers functions on a connection in the place of SQLite's own that can take long in one call: instr, replace, trim, ltrim,
- * rtrim, json_patch, randomblob, FTS5's snippet and highlight; and as `regexp` what LIKE does. (LIKE itself stays SQLite's: it would
- * use no index otherwise.) Results are the same. What would take too many steps fails with SQLITE_TOOBIG. Returns a result code. */
+/* Registers functions on a connection in the place of SQLite's own that can take long in one call: instr, replace,
+ * trim, ltrim, rtrim, json_patch, randomblob, FTS5's snippet and highlight; and as `regexp` what LIKE does. (LIKE
+ * itself stays SQLite's: it would use no index otherwise.) Results are the same. What would take too many steps fails
+ * with SQLITE_TOOBIG. Returns a result code. */
 int sqlite_install_functions(sqlite3 *_Nonnull connection);
 
-/* From now on connections keep their temporary files in memory that counts. To be called once, before they are opened. Returns
- * a result code. */
+/* From now on connections keep their temporary files in memory that counts. To be called once, before they are opened.
+ * Returns a result code. */
 int sqlite_keep_temporary_files_in_memory(void);
 
 /* A value of a row: `type` is one of SQLite's (SQLITE_INTEGER, …). */
@@ -83,24 +85,25 @@ typedef struct sqlite_captured sqlite_captured;
  * - declaration: CREATE TABLE with its columns, and then a hidden one for the rows' signs.
  * - encoding: of text: SQLITE_UTF8, SQLITE_UTF16LE or SQLITE_UTF16BE.
  *
- * Returns NULL when SQLite refuses. The table lasts until it is dropped or the connection is closed. The connection's thread, as
- * for the functions below. */
+ * Returns NULL when SQLite refuses. The table lasts until it is dropped or the connection is closed. The connection's
+ * thread, as for the functions below. */
 sqlite_captured *_Nullable sqlite_captured_create(sqlite3 *_Nonnull connection, const char *_Nonnull name,
                                                   const char *_Nonnull declaration, int columns, int encoding);
 
 /* No statement that reads it may be running. Returns a result code. */
 int sqlite_captured_drop(sqlite3 *_Nonnull connection, const char *_Nonnull name);
 
-/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. `signs` has the hidden column of
- * each; NULL: 1. All of it is borrowed until the next call. No statement that reads the table may be running. */
+/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. `signs` has
+ * the hidden column of each; NULL: 1. All of it is borrowed until the next call. No statement that reads the table may
+ * be running. */
 void sqlite_captured_set(sqlite_captured *_Nonnull table, const sqlite_row_value *_Nullable values,
                          const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, const int8_t *_Nullable signs, int64_t count);
 
-/* What connections of this process have besides SQLite's own, for files whose application has collations, tokenizers of FTS5 or functions of
- * its own. To be called before the first connection is opened. Return a result code.
+/* What connections of this process have besides SQLite's own, for files whose application has collations, tokenizers of
+ * FTS5 or functions of its own. To be called before the first connection is opened. Return a result code.
  *
- * Stand-ins compare and cut words in their own way, so order and search may differ from the application's. Connections that write do not
- * have them. Loading an extension fails when a connection is opened, with SQLite's message.
+ * Stand-ins compare and cut words in their own way, so order and search may differ from the application's. Connections
+ * that write do not have them. Loading an extension fails when a connection is opened, with SQLite's message.
  */
 typedef enum { SQLITE_COLLATION_BINARY, SQLITE_COLLATION_NOCASE, SQLITE_COLLATION_RTRIM } sqlite_collation;
 int sqlite_add_collation(const char *_Nonnull name, sqlite_collation kind);

@@ -108,7 +108,8 @@ extension ChangeCapture {
     }
   }
 
-  /// The connection shows other contents than the file has now: those who open it from now on share nothing with those who have it open.
+  /// The connection shows other contents than the file has now: those who open it from now on share nothing with those
+  /// who have it open.
   package func noteStale() { locked { file.isStale = true } }
 
   /// Whether there are tables that are not read yet.

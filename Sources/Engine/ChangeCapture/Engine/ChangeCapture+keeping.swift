@@ -7,7 +7,8 @@ extension CaptureState {
   ///
   /// Tables that have not been read whole are left out.
   ///
-  /// - Returns: nil where no state was seen, or one that another process would not recognise, or another capture has gone on meanwhile.
+  /// - Returns: nil where no state was seen, or one that another process would not recognise, or another capture has
+  ///   gone on meanwhile.
   package init?(of capture: ChangeCapture) {
     guard let mark = FileMark(capture.connection, capture.database), let kept = capture.kept() else { return nil }
     file = mark

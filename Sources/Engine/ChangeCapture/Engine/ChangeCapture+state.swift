@@ -2,8 +2,8 @@ import CSQLite
 
 // Which state a transaction sees.
 extension ChangeCapture {
-  /// Whether the file may be in another state than the one seen last. Outside of transactions, without a lock; in WAL mode
-  /// without a system call.
+  /// Whether the file may be in another state than the one seen last. Outside of transactions, without a lock; in WAL
+  /// mode without a system call.
   package var hasMoved: Bool {
     if let index, let seenHeader { return index.differs(from: seenHeader) }
     if case .journal(let state) = seen { return (try? JournalState(database)) != state }
@@ -27,7 +27,8 @@ extension ChangeCapture {
   /// Whether whole tables are compared, as there is no WAL.
   package var comparesTables: Bool { if case .wal = seen { false } else { true } }
 
-  /// To be called before the transaction begins. Takes the lock, which `advance` gives back, or without a WAL `release`.
+  /// To be called before the transaction begins. Takes the lock, which `advance` gives back, or without a WAL
+  /// `release`.
   package func prepare() {
     lock()
     note()
@@ -43,7 +44,8 @@ extension ChangeCapture {
 
   /// Finds out which state the transaction sees, in which something was read already.
   ///
-  /// - Returns: false when that is not known, because a commit came meanwhile: the transaction must be ended and begun anew.
+  /// - Returns: false when that is not known, because a commit came meanwhile: the transaction must be ended and begun
+  ///   anew.
   /// - Throws: when the file cannot be read.
   package func identify() throws(Doubt) -> Bool {
     defer { contents.noteSnapshot(index) }
@@ -60,13 +62,15 @@ extension ChangeCapture {
     return true
   }
 
-  /// After `identify`: whether the transaction sees the state that `advance` went to last, with pages in the same places.
+  /// After `identify`: whether the transaction sees the state that `advance` went to last, with pages in the same
+  /// places.
   package var isAtSeenState: Bool { current.isSame(as: seen) && current.isBackfilled == seen.isBackfilled }
 
   /// The state that the transaction sees, as another connection to the file would name it.
   package var state: StateName { StateName(state: current) }
 
-  /// What `advance` went to last, by the name that all captures of the file number it by, whichever of its names they have seen.
+  /// What `advance` went to last, by the name that all captures of the file number it by, whichever of its names they
+  /// have seen.
   package var numberedState: StateName { StateName(state: named) }
 
   /// The state that `advance` went to last.
@@ -98,8 +102,8 @@ extension ChangeCapture {
     return version
   }
 
-  /// Identifies the newest state without a transaction, where `advance` can go to it by frames alone. Takes the lock, which `advance`, or the
-  /// transaction that is needed after all, gives back.
+  /// Identifies the newest state without a transaction, where `advance` can go to it by frames alone. Takes the lock,
+  /// which `advance`, or the transaction that is needed after all, gives back.
   ///
   /// - Returns: the numbers of the tables that have changed; nil: a transaction is needed.
   package func identifyFromFrames() -> [Int]? {
@@ -128,7 +132,8 @@ extension ChangeCapture {
     if !numbers.contains(number) { numbers.append(number) }
   }
 
-  /// The tables that changed between a state that another capture has gone to and the newest one; nil: a transaction is needed.
+  /// The tables that changed between a state that another capture has gone to and the newest one; nil: a transaction is
+  /// needed.
   private func changed(_ ahead: WALIndexHeader, _ header: WALIndexHeader, _ copied: UInt32) -> [Int]? {
     if ahead != header { return file.readFramesAlone(to: header, copied: copied) }
     if case .wal(let before, _) = seen { return before == header ? nil : [] }

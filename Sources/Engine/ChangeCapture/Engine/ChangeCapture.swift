@@ -7,33 +7,37 @@ import Ground
 ///
 ///     prepare()   BEGIN   something is read   identify()   advance(…)   …   COMMIT
 ///
-/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. From `prepare` to `advance` the capture has
-/// the lock of what is remembered (`FileCapture`), which all captures of a file in a process share: what one has found the others take. Without a WAL it is
-/// held until `release`, after the COMMIT. Between ticks there is no transaction: one that is held open keeps the WAL from being reset.
+/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. From `prepare`
+/// to `advance` the capture has the lock of what is remembered (`FileCapture`), which all captures of a file in a
+/// process share: what one has found the others take. Without a WAL it is held until `release`, after the COMMIT.
+/// Between ticks there is no transaction: one that is held open keeps the WAL from being reset.
 ///
-/// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before `BEGIN`, and
-/// `identify` compares it once something was read. If it is the same, the transaction sees exactly that state: the salts and the last
-/// frame. Otherwise a commit came in between, and the transaction is begun anew (`freshet_capture_retries_total`).
+/// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before
+/// `BEGIN`, and `identify` compares it once something was read. If it is the same, the transaction sees exactly that
+/// state: the salts and the last frame. Otherwise a commit came in between, and the transaction is begun anew
+/// (`freshet_capture_retries_total`).
 ///
-/// **Which pages changed.** The frames from the last one seen to the state's last each name a page and hold its image. Each frame's
-/// checksum continues the one before, and the last has to be the header's: this proves that these are the frames of this state and
-/// that none is missing (`WALFollower`).
+/// **Which pages changed.** The frames from the last one seen to the state's last each name a page and hold its image.
+/// Each frame's checksum continues the one before, and the last has to be the header's: this proves that these are the
+/// frames of this state and that none is missing (`WALFollower`).
 ///
-/// **Which rows changed.** Usually only leaves were written: their rows are compared with the remembered ones. When interior pages
-/// changed too, capture walks down the changed part of the tree, counts leaves that came and went with their rows, and compares all
-/// rows as sets, so that a row that merely moved to another page cancels out. Pages of tables that are not followed cost a look-up.
+/// **Which rows changed.** Usually only leaves were written: their rows are compared with the remembered ones. When
+/// interior pages changed too, capture walks down the changed part of the tree, counts leaves that came and went with
+/// their rows, and compares all rows as sets, so that a row that merely moved to another page cancels out. Pages of
+/// tables that are not followed cost a look-up.
 ///
-/// **Rollback journals.** Without a WAL, only the change counter in the file's header says that something changed, so every commit has
-/// the followed tables compared, for half of the time at most.
+/// **Rollback journals.** Without a WAL, only the change counter in the file's header says that something changed, so
+/// every commit has the followed tables compared, for half of the time at most.
 ///
-/// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One with another
-/// definition is read anew after `define` has described its records, and its queries are run again, because `ADD COLUMN` changes the
-/// values of rows without changing their bytes.
+/// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One
+/// with another definition is read anew after `define` has described its records, and its queries are run again,
+/// because `ADD COLUMN` changes the values of rows without changing their bytes.
 ///
-/// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite makes an index in
-/// its own memory, and only `data_version` says that something changed: every commit then runs every query again (`everyCommit`), and
-/// so it does when the WAL-index has another format. A table that cannot be read as a b-tree is not followed; queries on it run after
-/// every commit, and SQLite itself reports what is wrong. Each commit is another try.
+/// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite
+/// makes an index in its own memory, and only `data_version` says that something changed: every commit then runs every
+/// query again (`everyCommit`), and so it does when the WAL-index has another format. A table that cannot be read as a
+/// b-tree is not followed; queries on it run after every commit, and SQLite itself reports what is wrong. Each commit
+/// is another try.
 ///
 /// Mutable state: the state seen last (`seen`), the one that the transaction sees (`current`), whether it has the lock.
 ///
@@ -89,8 +93,8 @@ package final class ChangeCapture {
   /// - Parameters:
   ///   - connection: an `sqlite3 *` that stays open for as long as this is used.
   ///   - captures: those of the process of this file; nil: nothing is shared.
-  ///   - state: what was kept, perhaps by another process: its tables are followed, and the first tick reports what changed in them since.
-  ///     Where it is of another file, nothing is known, as without it (`isRestored`).
+  ///   - state: what was kept, perhaps by another process: its tables are followed, and the first tick reports what
+  ///     changed in them since. Where it is of another file, nothing is known, as without it (`isRestored`).
   package init(
     _ connection: OpaquePointer, _ settings: Settings = Settings(), sharing captures: FileCaptures? = nil,
     restoring state: CaptureState? = nil
@@ -153,12 +157,13 @@ package final class ChangeCapture {
 
   // MARK: - Ticks
 
-  /// Goes to the state that the transaction sees, and returns what changed since the state seen last. Reads the frames that no other capture has
-  /// read. Never fails: changes that are not known row by row are reported as unknown. Gives the lock back where the file has a WAL.
+  /// Goes to the state that the transaction sees, and returns what changed since the state seen last. Reads the frames
+  /// that no other capture has read. Never fails: changes that are not known row by row are reported as unknown. Gives
+  /// the lock back where the file has a WAL.
   ///
   /// - Parameters:
-  ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back after it
-  ///     are reported, if the tick can go through it (`hasPassed`).
+  ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back
+  ///     after it are reported, if the tick can go through it (`hasPassed`).
   ///   - throughCommits: whether to go through the state of each commit, as far as their frames are there.
   ///   - keepsLock: whether the lock is given back later (`release`), so that tables can be read in the same state.
   package func advance(
@@ -187,7 +192,8 @@ package final class ChangeCapture {
     return tick
   }
 
-  /// Whether a tick has gone to a state or through it, not long ago: what ticks have reported since then is all that has changed since.
+  /// Whether a tick has gone to a state or through it, not long ago: what ticks have reported since then is all that
+  /// has changed since.
   package func hasPassed(_ state: StateName) -> Bool { passed.contains(state) }
 
   /// The file's ticks since the last time, as one.

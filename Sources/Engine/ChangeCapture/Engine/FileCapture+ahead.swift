@@ -1,13 +1,15 @@
 // Former images that would be gone.
 //
-// A writer whose commit has filled the WAL copies the WAL into the database file at once, over the former images of that commit's pages. It
-// waits for the disk before. Until a tick has checked so many frames, the copy is made; until it has read the former pages, it is not.
+// A writer whose commit has filled the WAL copies the WAL into the database file at once, over the former images of
+// that commit's pages. It waits for the disk before. Until a tick has checked so many frames, the copy is made; until
+// it has read the former pages, it is not.
 extension FileCapture {
-  /// How many frames that is done for: fewer are read sooner than any disk answers, and with more the copy has been made long ago.
+  /// How many frames that is done for: fewer are read sooner than any disk answers, and with more the copy has been
+  /// made long ago.
   private static let frameCounts: ClosedRange<UInt32> = 32...16_384
 
-  /// Reads the former images of the pages that were written since the state seen last, where former records are wanted. Of the frames that name
-  /// them nothing is checked: what is read of other pages is of no use, and does no harm.
+  /// Reads the former images of the pages that were written since the state seen last, where former records are wanted.
+  /// Of the frames that name them nothing is checked: what is read of other pages is of no use, and does no harm.
   func readAhead(_ candidate: WALIndexHeader?) {
     guard let index, let header = candidate, case .wal(let before, _) = seen else { return }
     let isNewGeneration = header.salts != before.salts

@@ -1,9 +1,10 @@
 // Ticks that read nothing but frames, and need no transaction.
 //
-// The chain of checksums proves frames, whoever writes meanwhile: when it leads from the state seen last to the header's checksum, they are
-// all that was written between the two. Where the commits changed leaves of followed tables and nothing else that capture knows, they hold
-// everything that a tick has to read. (Former images are read as well, which hashes prove.) A transaction is begun only when something
-// else must be read, if the state is still the newest by then.
+// The chain of checksums proves frames, whoever writes meanwhile: when it leads from the state seen last to the
+// header's checksum, they are all that was written between the two. Where the commits changed leaves of followed tables
+// and nothing else that capture knows, they hold everything that a tick has to read. (Former images are read as well,
+// which hashes prove.) A transaction is begun only when something else must be read, if the state is still the newest
+// by then.
 extension FileCapture {
   /// Frames that were read before `advance`.
   struct FramesRead {

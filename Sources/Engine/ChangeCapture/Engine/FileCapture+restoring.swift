@@ -3,7 +3,8 @@ extension FileCapture {
   /// Whether what is remembered means something to another process.
   var canBeKept: Bool {
     switch seen {
-    // Comparing is the rule where the count of copied frames is wrong, and a state of such a generation is no beginning.
+    // Comparing is the rule where the count of copied frames is wrong, and a state of such a generation is no
+    // beginning.
     case .wal(let header, _): !misled.isKnown(header)
     case .journal: true
     case .hidden, .unknown: false
@@ -28,8 +29,8 @@ extension FileCapture {
       guard case .wal(let kept, _) = state.state, case .wal(let header, let isBackfilled) = current else {
         return .restart
       }
-      // Only within a generation: its salts are random. A WAL-index of no frames may be that of any state, and the rules for another
-      // generation take for granted that it was open all the time.
+      // Only within a generation: its salts are random. A WAL-index of no frames may be that of any state, and the
+      // rules for another generation take for granted that it was open all the time.
       guard kept.salts == header.salts, kept.frameCount > 0, kept.frameCount <= header.frameCount,
         kept.pageSize == header.pageSize, header.version == WALIndexHeader.knownVersion
       else { return .restart }

@@ -28,10 +28,11 @@ extension FileCapture {
       + commits.dropLast().enumerated().map { header.moved(to: $1, by: $0 + 1 - commits.count) }
   }
 
-  /// Brings what is remembered to a state between the one seen last and the present one. What it reports is never too little, whether
-  /// or not the pages that are read are all of that state.
+  /// Brings what is remembered to a state between the one seen last and the present one. What it reports is never too
+  /// little, whether or not the pages that are read are all of that state.
   ///
-  /// - Parameter doubts: of tables that will be compared as a whole in the end, by number: from here on they are left alone.
+  /// - Parameter doubts: of tables that will be compared as a whole in the end, by number: from here on they are left
+  ///   alone.
   /// - Returns: whether the next may be gone through.
   /// - Throws: why everything must be compared.
   func goThrough(

@@ -1,14 +1,15 @@
 import CSQLite
 import Ground
 
-/// What is remembered of a file's tables, and how it follows the file; shared by all captures that a process has of the file.
+/// What is remembered of a file's tables, and how it follows the file; shared by all captures that a process has of the
+/// file.
 ///
-/// It has neither a thread nor a connection of its own. Whichever capture comes first to another state of the file takes the lock before its
-/// transaction begins, brings what is remembered to the state that the transaction sees, and leaves what that found as a `FileTick`. The
-/// others find it there, each by its cursor, and read nothing.
+/// It has neither a thread nor a connection of its own. Whichever capture comes first to another state of the file
+/// takes the lock before its transaction begins, brings what is remembered to the state that the transaction sees, and
+/// leaves what that found as a `FileTick`. The others find it there, each by its cursor, and read nothing.
 ///
-/// Mutable state, all of it under `lock`: the state seen last (`seen`), what is remembered of each followed table, where pages are
-/// (`pages`), the ticks that not everyone has taken.
+/// Mutable state, all of it under `lock`: the state seen last (`seen`), what is remembered of each followed table,
+/// where pages are (`pages`), the ticks that not everyone has taken.
 // @unchecked: see above.
 final class FileCapture: @unchecked Sendable {
   let lock = HeldLock()
@@ -45,7 +46,8 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var hasEndedEarly = false
   /// How many captures use it, or will once they see the same state.
   @exclusivity(unchecked) var captures = 0
-  /// Set when a capture's connection shows other contents than the file has now, and when the last has ended: new captures do not join.
+  /// Set when a capture's connection shows other contents than the file has now, and when the last has ended: new
+  /// captures do not join.
   @exclusivity(unchecked) var isStale = false
 
   /// - Parameter connection: an `sqlite3 *`; see `use`.
@@ -70,7 +72,8 @@ final class FileCapture: @unchecked Sendable {
 
   // MARK: - Ticks
 
-  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is reported as unknown.
+  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is
+  /// reported as unknown.
   ///
   /// - Parameters: see `ChangeCapture.advance`.
   func advance(through states: [StateName], throughCommits: Bool) {
@@ -139,8 +142,8 @@ final class FileCapture: @unchecked Sendable {
     }
   }
 
-  /// Frames were overwritten while a tick without a transaction went through their commits. It ends with the state that it has come to; the next
-  /// one has a transaction, where tables can be compared.
+  /// Frames were overwritten while a tick without a transaction went through their commits. It ends with the state that
+  /// it has come to; the next one has a transaction, where tables can be compared.
   private func endEarly() {
     current = seen
     hasEndedEarly = true

@@ -53,7 +53,8 @@ struct FileTicks {
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
-  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones is told that any row may have changed.
+  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones is told that any
+  /// row may have changed.
   var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }

@@ -1,9 +1,10 @@
 /// A table that queries read, and what is remembered of it.
 ///
-/// It is read after its first list was sent, `pagesAtOnce` pages a tick. Until then, a commit that may concern it runs its queries
-/// again (`reading` in `/v1/explain`). When the summaries of all tables take more than `memoryLimit`, the largest tables are followed by
-/// pages: eight bytes a page, a hash of its image. The former rows are then read from the page's former image, which is nearly always
-/// still there, and which the hash proves. When it is gone, the table's queries run again.
+/// It is read after its first list was sent, `pagesAtOnce` pages a tick. Until then, a commit that may concern it runs
+/// its queries again (`reading` in `/v1/explain`). When the summaries of all tables take more than `memoryLimit`, the
+/// largest tables are followed by pages: eight bytes a page, a hash of its image. The former rows are then read from
+/// the page's former image, which is nearly always still there, and which the hash proves. When it is gone, the table's
+/// queries run again.
 ///
 /// Guarded by the file's lock.
 final class FollowedTable {

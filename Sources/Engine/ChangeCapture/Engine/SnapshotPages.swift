@@ -1,8 +1,8 @@
 /// The pages of the state that a read transaction sees, and of the one before where they still are.
 ///
-/// Where the newest image of a page is: among the frames that were just read; else in the WAL, where the transaction holds
-/// frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction holds read mark 0:
-/// then the database file alone is the state, and frames may be overwritten.
+/// Where the newest image of a page is: among the frames that were just read; else in the WAL, where the transaction
+/// holds frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction
+/// holds read mark 0: then the database file alone is the state, and frames may be overwritten.
 ///
 /// Guarded by the file's lock. As in `Node`, accesses are not checked for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
@@ -89,7 +89,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// The state has been read. What is backfilled stays in the database file: later checkpoints of this generation start behind.
+  /// The state has been read. What is backfilled stays in the database file: later checkpoints of this generation start
+  /// behind.
   func end() {
     if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
     frames = nil
@@ -114,11 +115,12 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these frames
-  /// still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after `ROLLBACK TO` in
-  /// a transaction that has spilled).
+  /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these
+  /// frames still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after
+  /// `ROLLBACK TO` in a transaction that has spilled).
   ///
-  /// - Parameter backfilled: frames that are left out, as SQLite's own readers do: their pages are read from the database file.
+  /// - Parameter backfilled: frames that are left out, as SQLite's own readers do: their pages are read from the
+  ///   database file.
   func readFrameNumbers(after backfilled: UInt32, upTo count: UInt32) throws(Doubt) {
     newestFrame.removeAll(keepingCapacity: true)
     if isBackfilled || backfilled >= count { return }
@@ -132,7 +134,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// The same for all frames that `readFrameNumbers` found, whose pages the transaction keeps as they are in both files.
+  /// The same for all frames that `readFrameNumbers` found, whose pages the transaction keeps as they are in both
+  /// files.
   func hasCopiedAll(upTo backfilled: UInt32, pageCount: UInt32) throws(Doubt) -> Bool {
     let (inWAL, inDatabase) = (ByteBuffer(capacity: pageSize), ByteBuffer(capacity: pageSize))
     inWAL.resize(to: pageSize)
@@ -151,8 +154,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
       .hasSameBytes(as: UnsafeRawBufferPointer(start: image, count: pageSize))
   }
 
-  /// Whether the pages that were taken in last are in the database file, as far as the WAL-index says so. They seldom are: then a
-  /// checkpoint came between the commit and the tick.
+  /// Whether the pages that were taken in last are in the database file, as far as the WAL-index says so. They seldom
+  /// are: then a checkpoint came between the commit and the tick.
   ///
   /// - Parameters:
   ///   - backfilled: of this state's generation.

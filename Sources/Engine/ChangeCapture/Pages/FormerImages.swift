@@ -1,4 +1,5 @@
-/// Images of pages in the database file that were read ahead of a tick, as a checkpoint may overwrite them before the tick comes to them.
+/// Images of pages in the database file that were read ahead of a tick, as a checkpoint may overwrite them before the
+/// tick comes to them.
 ///
 /// They are what the file had at some time, no more: hashes prove former rows, wherever they are read.
 ///

@@ -1,16 +1,17 @@
 package import CSQLite
 
-/// Turns a record into the values that SQLite gives readers of its row: https://sqlite.org/fileformat2.html#record_format.
+/// Turns a record into the values that SQLite gives readers of its row:
+/// https://sqlite.org/fileformat2.html#record_format.
 ///
-/// Where a record is not exactly as SQLite would have written it, or its values depend on more than its bytes, its values are not known: the
-/// caller looks the row up. What is known is the same to the bit:
+/// Where a record is not exactly as SQLite would have written it, or its values depend on more than its bytes, its
+/// values are not known: the caller looks the row up. What is known is the same to the bit:
 ///
 /// - The column that stands for the rowid has the rowid, whatever its field holds.
 /// - A REAL column stores whole numbers as integers. A NaN is NULL.
-/// - A record that ends early was written before columns were added: those without a default are NULL, others are not known. (Whatever
-///   changes a row writes it whole, except a blob that is written in place.)
-/// - Text is passed as its bytes, valid or not. In UTF-16 SQLite drops a byte order mark, and half a unit, of text that it is given but
-///   not of text that it reads: such text is not known.
+/// - A record that ends early was written before columns were added: those without a default are NULL, others are not
+///   known. (Whatever changes a row writes it whole, except a blob that is written in place.)
+/// - Text is passed as its bytes, valid or not. In UTF-16 SQLite drops a byte order mark, and half a unit, of text that
+///   it is given but not of text that it reads: such text is not known.
 package struct RecordDecoder: Sendable, Equatable {
   package struct Column: Sendable, Equatable {
     /// Whole numbers are stored as integers and read as reals.
@@ -34,7 +35,8 @@ package struct RecordDecoder: Sendable, Equatable {
   package var columnCount: Int { columns.count }
 
   /// - Parameters:
-  ///   - columnOfField: by field, its column. Columns that are in no field decode as NULL: for those who do not read them.
+  ///   - columnOfField: by field, its column. Columns that are in no field decode as NULL: for those who do not read
+  ///     them.
   ///   - rowidColumn: the column that stands for the rowid.
   package init(columns: [Column], columnOfField: [Int], rowidColumn: Int?) {
     precondition(Set(columnOfField).count == columnOfField.count, "a column is in two fields")

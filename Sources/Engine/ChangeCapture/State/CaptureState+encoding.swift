@@ -3,7 +3,8 @@
 //     magic 8 | version 4 | flags 4 | own inode 8 | checksum 8 |
 //     inode, page size, text encoding | state | schema cookie | payload | tables
 //
-//     table: name | definition | seed 4 × 8 | root | layout | whether rows are kept | nodes by ascending page | chains by ascending first page
+//     table: name | definition | seed 4 × 8 | root | layout | whether rows are kept | nodes by ascending page |
+//            chains by ascending first page
 //     node:  page, as the difference from the one before | kind | rows | length, bytes | children | chains
 //
 // A node's bytes are those that the summary has (`SummaryNode`). Parents follow from children.

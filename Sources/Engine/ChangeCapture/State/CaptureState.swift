@@ -2,20 +2,23 @@ import Ground
 
 /// What a capture remembers of a file's state, as a value that outlives the process.
 ///
-/// A capture that is made with it (`ChangeCapture.init(_:_:restoring:)`) reports in its first tick exactly what changed since: by the
-/// frames of the WAL where it still continues from that state, and otherwise by comparing whole tables with what is remembered of them.
-/// So it never has to be right about when it was made; it only has to be what a capture had remembered.
+/// A capture that is made with it (`ChangeCapture.init(_:_:restoring:)`) reports in its first tick exactly what changed
+/// since: by the frames of the WAL where it still continues from that state, and otherwise by comparing whole tables
+/// with what is remembered of them. So it never has to be right about when it was made; it only has to be what a
+/// capture had remembered.
 ///
-/// **Making one costs a tick nothing.** It holds references to what the capture has, whose pages are immutable; it is encoded and written
-/// on another thread. A tick that changes a table meanwhile copies the table's list of pages (a millisecond for 1,000,000 rows).
+/// **Making one costs a tick nothing.** It holds references to what the capture has, whose pages are immutable; it is
+/// encoded and written on another thread. A tick that changes a table meanwhile copies the table's list of pages (a
+/// millisecond for 1,000,000 rows).
 ///
-/// **What is read back is not believed.** The checksum recognises accidents. Beyond that every length, number and tree is checked when it
-/// is decoded, so a forged state can hide changes but not harm the process. Against forging stands that the file and its folder belong to
-/// the user alone (`StateFile`).
+/// **What is read back is not believed.** The checksum recognises accidents. Beyond that every length, number and tree
+/// is checked when it is decoded, so a forged state can hide changes but not harm the process. Against forging stands
+/// that the file and its folder belong to the user alone (`StateFile`).
 ///
-/// About ten bytes a row, which is what a capture has in memory. Keys of tables `WITHOUT ROWID` and the columns that queries need of former
-/// rows are in it as they are.
-// @unchecked: nodes and links do not change once they are in a summary, except for a node's parent, which is not read here.
+/// About ten bytes a row, which is what a capture has in memory. Keys of tables `WITHOUT ROWID` and the columns that
+/// queries need of former rows are in it as they are.
+// @unchecked: nodes and links do not change once they are in a summary, except for a node's parent, which is not read
+// here.
 package struct CaptureState: @unchecked Sendable {
   /// A followed table. All of it had been read.
   struct Table {
@@ -30,7 +33,8 @@ package struct CaptureState: @unchecked Sendable {
     var chains: [UInt32: OverflowChain]
   }
 
-  /// The file's identity as far as it can be found again after a restart of the machine, which may change the numbers of devices.
+  /// The file's identity as far as it can be found again after a restart of the machine, which may change the numbers
+  /// of devices.
   struct FileMark: Equatable {
     var inode: UInt64
     var pageSize: UInt32

@@ -3,12 +3,12 @@ import Synchronization
 
 /// A file that keeps the states of one database for one purpose, and which one process uses at a time.
 ///
-/// A write goes to another file, which takes the name once it is on the disk: a state is there whole or not at all. It belongs to the user
-/// alone (0600, in a folder with 0700): one that others may write to is not read.
+/// A write goes to another file, which takes the name once it is on the disk: a state is there whole or not at all. It
+/// belongs to the user alone (0600, in a folder with 0700): one that others may write to is not read.
 ///
-/// **The last of a process.** A state may be followed by others that clients saw and that no later write has kept: the process was killed.
-/// One that was written at an orderly end says so, until it is read. A copy of the file is not used at all: what was kept and promised
-/// after it was made is gone.
+/// **The last of a process.** A state may be followed by others that clients saw and that no later write has kept: the
+/// process was killed. One that was written at an orderly end says so, until it is read. A copy of the file is not used
+/// at all: what was kept and promised after it was made is gone.
 ///
 /// Any thread; one at a time writes.
 package final class StateFile: Sendable {

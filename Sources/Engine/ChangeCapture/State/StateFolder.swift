@@ -2,7 +2,8 @@ import Ground
 
 /// Where states are kept: a folder of the user or of the service, never next to the database unless that is asked for.
 package enum StateFolder {
-  /// A part of the service's (`StateDirectory=` of systemd), where databases may be, else the user's: `$XDG_STATE_HOME/freshet`, by default `~/.local/state/freshet`.
+  /// A part of the service's (`StateDirectory=` of systemd), where databases may be, else the user's:
+  /// `$XDG_STATE_HOME/freshet`, by default `~/.local/state/freshet`.
   ///
   /// - Returns: nil where the environment names none.
   package static func standard(_ environment: [String: String]) -> String? {

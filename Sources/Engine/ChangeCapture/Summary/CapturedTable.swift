@@ -44,8 +44,8 @@ package struct CapturedTick {
   package internal(set) var commits: Int64 = 0
   /// The schema may be another one.
   package internal(set) var hasSchemaChanged = false
-  /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went through other
-  /// states has several of a table, the oldest first.
+  /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went
+  /// through other states has several of a table, the oldest first.
   package internal(set) var deltas: [(table: Int, delta: ChangedRows)] = []
   /// It went through other states: records of rows that changed on the way need not be those of its state.
   package internal(set) var hasStopped = false

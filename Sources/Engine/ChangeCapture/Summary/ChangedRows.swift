@@ -1,5 +1,5 @@
-/// Which rows of a table differ between two states, as they were and as they are: what lists evaluate, the feed writes and the publisher
-/// packs.
+/// Which rows of a table differ between two states, as they were and as they are: what lists evaluate, the feed writes
+/// and the publisher packs.
 ///
 /// It does not change once a tick has it. Its records are its tick's.
 package final class ChangedRows {
@@ -36,7 +36,8 @@ package final class ChangedRows {
   @exclusivity(unchecked) package internal(set) var fields: [Int] = []
   /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
   @exclusivity(unchecked) package internal(set) var isUnknown = false
-  /// The records of rows that came, changed or, if they are wanted, went, until the next tick; nil: they are not wanted.
+  /// The records of rows that came, changed or, if they are wanted, went, until the next tick; nil: they are not
+  /// wanted.
   @exclusivity(unchecked) package internal(set) var records: RecordArena?
   /// Whether `records` has former records as well.
   @exclusivity(unchecked) package internal(set) var keepsFormerRecords = false

@@ -4,14 +4,15 @@ struct OverflowChain {
   var owner: UInt32
   var byteCount: Int
   var hash: UInt64
-  /// In order. An update of the same size, or an incremental blob write, may change one of these pages and nothing else.
+  /// In order. An update of the same size, or an incremental blob write, may change one of these pages and nothing
+  /// else.
   var pages: [UInt32]
 }
 
 /// The overflow chains of one table.
 ///
-/// Owner: the thread that follows the file. Mutable state: the chains by their first pages, and for each page of a chain its first one.
-/// Adding and removing a chain change both.
+/// Owner: the thread that follows the file. Mutable state: the chains by their first pages, and for each page of a
+/// chain its first one. Adding and removing a chain change both.
 final class ChainTable {
   @exclusivity(unchecked) private var chains: [UInt32: OverflowChain] = [:]
   /// From each page of a chain to the first one.

@@ -1,7 +1,7 @@
 /// The records of the rows that a tick has found changed, one behind the other.
 ///
-/// They are copied because images of pages do not last as long as the tick, and because a record with overflow pages is in no one
-/// piece.
+/// They are copied because images of pages do not last as long as the tick, and because a record with overflow pages is
+/// in no one piece.
 ///
 /// Owner: the thread that follows the file.
 package final class RecordArena {
@@ -66,7 +66,8 @@ package final class RecordArena {
     return true
   }
 
-  /// Copies a former record whose overflow pages may have been written since: what is remembered of the chain proves them.
+  /// Copies a former record whose overflow pages may have been written since: what is remembered of the chain proves
+  /// them.
   ///
   /// - Returns: as `keep`.
   func keepFormer<Source: PageSource>(

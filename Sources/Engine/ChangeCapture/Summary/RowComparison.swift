@@ -1,8 +1,8 @@
 /// What differs between a row's record as it was and as it is, and the two records.
 ///
-/// The former record is in the page's former image, if that is still there: the row's hash proves it. A patch then carries the
-/// columns that changed, and lists that do not show them are left alone. When the image is gone all columns count, which
-/// is never wrong.
+/// The former record is in the page's former image, if that is still there: the row's hash proves it. A patch then
+/// carries the columns that changed, and lists that do not show them are left alone. When the image is gone all columns
+/// count, which is never wrong.
 struct RowComparison {
   /// Buffers for the two images of a page, and for overflow pages.
   typealias Buffers = (former: ByteBuffer, now: ByteBuffer, chain: ByteBuffer)

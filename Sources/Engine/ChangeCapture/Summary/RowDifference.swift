@@ -43,8 +43,8 @@ struct RowCursor {
     hasFields = !layout.remembered.isEmpty
   }
 
-  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first. Where that is
-  /// all rows, neither stands on one afterwards.
+  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first.
+  /// Where that is all rows, neither stands on one afterwards.
   @inline(__always)
   static func skipEqual(_ left: inout RowCursor, _ right: inout RowCursor) {
     if left.hasKeys || left.hasFields { return }
@@ -159,8 +159,8 @@ struct RowDifference {
     while cursor.next() { rows.append(cursor.row) }
   }
 
-  /// Compares one leaf of rows by rowid before and after, which are in order: a rowid belongs to one leaf alone for as long as
-  /// the tree's interior pages are as they were.
+  /// Compares one leaf of rows by rowid before and after, which are in order: a rowid belongs to one leaf alone for as
+  /// long as the tree's interior pages are as they were.
   static func compareLeaf(
     _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: ChangedRows,
     describe: Description

@@ -168,7 +168,8 @@ final class RowPacker {
     }
   }
 
-  /// How many bytes of a payload the fields that are kept take; more than there are on the page where that is not known.
+  /// How many bytes of a payload the fields that are kept take; more than there are on the page where that is not
+  /// known.
   private func extent(of cell: BTreePage.Cell, _ layout: RecordLayout) throws(Doubt) -> Int {
     if layout.keptEnd == 0 { return 0 }
     var size: UInt64 = 0

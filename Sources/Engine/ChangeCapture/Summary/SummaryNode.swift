@@ -57,8 +57,8 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   var children: [UInt32] { withHeader { $0.pointee.links?.children } ?? [] }
   var chains: [UInt32] { withHeader { $0.pointee.links?.chains } ?? [] }
 
-  /// Without the check for overlapping accesses that `header` has. By a pointer, for what is kept of a node is written on another thread while its
-  /// parent may change.
+  /// Without the check for overlapping accesses that `header` has. By a pointer, for what is kept of a node is written
+  /// on another thread while its parent may change.
   @inline(__always)
   private func withHeader<Result>(_ body: (UnsafeMutablePointer<Header>) -> Result) -> Result {
     withUnsafeMutablePointerToHeader { body($0) }

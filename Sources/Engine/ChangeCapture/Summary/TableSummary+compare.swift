@@ -1,5 +1,6 @@
-// Comparing a whole table: the answer to every doubt. It needs nothing but a snapshot, so it is always right, and takes about as
-// long as SQLite takes to step through the table. A doubt about one table has that table compared, one about the WAL all of them.
+// Comparing a whole table: the answer to every doubt. It needs nothing but a snapshot, so it is always right, and takes
+// about as long as SQLite takes to step through the table. A doubt about one table has that table compared, one about
+// the WAL all of them.
 extension TableSummary {
   /// Reads the whole table anew and reports the rows that differ from what is remembered.
   ///

@@ -1,23 +1,23 @@
 /// What is remembered of one table: enough to tell which rows a changed page changed.
 ///
-/// The shape of its b-tree (root, interior pages, children) and, of each leaf, its rows: rowid and a 64-bit hash of the record, about 10
-/// bytes a row. A record that overflows its page is hashed with its chain, and a map leads from each overflow page to the row's leaf,
-/// because an update of the same size may write overflow pages alone. Tables `WITHOUT ROWID` are index b-trees: their interior cells are
-/// rows too, and the bytes of the key take the rowid's place.
+/// The shape of its b-tree (root, interior pages, children) and, of each leaf, its rows: rowid and a 64-bit hash of the
+/// record, about 10 bytes a row. A record that overflows its page is hashed with its chain, and a map leads from each
+/// overflow page to the row's leaf, because an update of the same size may write overflow pages alone. Tables `WITHOUT
+/// ROWID` are index b-trees: their interior cells are rows too, and the bytes of the key take the rowid's place.
 ///
-/// Joins and routing need old values, because a changed row concerns what its old and its new join columns lead to. The fields that
-/// queries need for that, and primary keys that are not the b-tree's own key, are remembered next to the hash. A query that needs more
-/// fields has the table read once more.
+/// Joins and routing need old values, because a changed row concerns what its old and its new join columns lead to. The
+/// fields that queries need for that, and primary keys that are not the b-tree's own key, are remembered next to the
+/// hash. A query that needs more fields has the table read once more.
 ///
-/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages that are known to belong to the tree and were
-/// not read yet. A summary is *complete* when there are none: until then it follows the tree's shape, and cannot tell rows.
-/// After an error it is as it was, or was emptied by `startOver`.
+/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages that are known to belong to the tree and
+/// were not read yet. A summary is *complete* when there are none: until then it follows the tree's shape, and cannot
+/// tell rows. After an error it is as it was, or was emptied by `startOver`.
 ///
 /// Owner: the thread that follows the file.
 final class TableSummary {
   @exclusivity(unchecked) private(set) var layout: RecordLayout
-  /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had are
-  /// read from its former image, which is nearly always still there, and which the hash proves.
+  /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had
+  /// are read from its former image, which is nearly always still there, and which the hash proves.
   let keepsRows: Bool
   @exclusivity(unchecked) private(set) var root: UInt32
   @exclusivity(unchecked) private(set) var nodes: [UInt32: SummaryNode] = [:]

@@ -1,7 +1,7 @@
 import CSQLite
 
-/// A file that a connection of SQLite has open, read through SQLite's own descriptor: to close one of our own would drop the
-/// locks that SQLite holds for the whole process.
+/// A file that a connection of SQLite has open, read through SQLite's own descriptor: to close one of our own would
+/// drop the locks that SQLite holds for the whole process.
 ///
 /// Owner: the thread that uses the connection.
 final class DatabaseFile: ByteSource {

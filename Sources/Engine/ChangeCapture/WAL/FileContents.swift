@@ -3,14 +3,16 @@ import Ground
 
 /// Notices that the database file was written to by anything but SQLite: `cp`, `rsync --inplace`, `dd`, a restore tool.
 ///
-/// Such a write is no commit, so neither the WAL-index nor the change counter reports it, and SQLite's own caches miss it too.
+/// Such a write is no commit, so neither the WAL-index nor the change counter reports it, and SQLite's own caches miss
+/// it too.
 ///
-/// - With a WAL, only checkpoints write to the file, and each of them announces itself in the WAL-index before its first write. A file that
-///   changed while no checkpoint began was written to by something else. So was one whose header says that it has no WAL any more,
-///   because SQLite cannot leave WAL mode while this connection is open.
-/// - With a rollback journal, each commit counts the change counter up. A file that changed since a transaction saw it, without a greater
-///   counter and without a journal, was written to by something else. (A transaction that spilled and was rolled back looks
-///   the same.) SQLite recognizes a state by its counter and size, so caches of former states could be taken for those of the new contents.
+/// - With a WAL, only checkpoints write to the file, and each of them announces itself in the WAL-index before its
+///   first write. A file that changed while no checkpoint began was written to by something else. So was one whose
+///   header says that it has no WAL any more, because SQLite cannot leave WAL mode while this connection is open.
+/// - With a rollback journal, each commit counts the change counter up. A file that changed since a transaction saw it,
+///   without a greater counter and without a journal, was written to by something else. (A transaction that spilled and
+///   was rolled back looks the same.) SQLite recognizes a state by its counter and size, so caches of former states
+///   could be taken for those of the new contents.
 ///
 /// Mutable state: what was noted last; the verdict, which stays.
 ///
@@ -24,8 +26,8 @@ package struct FileContents {
   }
 
   package private(set) var verdict = Verdict.own
-  /// The generation of a WAL that holds nothing but what the overwritten file had, so that it must not be applied to the new contents;
-  /// nil: there is none, or it may hold commits that are nowhere else.
+  /// The generation of a WAL that holds nothing but what the overwritten file had, so that it must not be applied to
+  /// the new contents; nil: there is none, or it may hold commits that are nowhere else.
   package private(set) var staleGeneration: UInt64?
   private var noted: Noted?
   /// inotify has just reported that the file was written to, and not only its times set.
@@ -94,8 +96,8 @@ package struct FileContents {
     noted = Noted(disk: disk, header: header, copied: copied)
   }
 
-  /// Whether the page of the newest frame is not what the database file has, although a checkpoint has copied all frames: a program wrote
-  /// over the file right after the checkpoint.
+  /// Whether the page of the newest frame is not what the database file has, although a checkpoint has copied all
+  /// frames: a program wrote over the file right after the checkpoint.
   private func lacksLastFrame(_ index: SharedIndex) -> Bool {
     guard let header = index.header(), header.pageSize > 0, header.frameCount > 0,
       index.backfilled() >= header.frameCount
@@ -194,8 +196,8 @@ package struct DiskState: Equatable, Sendable {
     #endif
   }
 
-  /// Whether a transaction is writing to a database, or was when its program ended. A journal that is kept begins with zeros at other
-  /// times.
+  /// Whether a transaction is writing to a database, or was when its program ended. A journal that is kept begins with
+  /// zeros at other times.
   package static func hasActiveJournal(_ database: String) -> Bool {
     let file = open(database + "-journal", O_RDONLY | O_CLOEXEC)
     if file < 0 { return false }

@@ -29,7 +29,8 @@ enum FileState: Sendable {
   /// Whether the file has no page, and so no table.
   var isEmpty: Bool { if case .journal(let state) = self { state.pageSize == nil } else { false } }
 
-  /// Commits since an earlier state, where the file says how many there were; else one. None, where a WAL has begun anew and nothing was committed to it.
+  /// Commits since an earlier state, where the file says how many there were; else one. None, where a WAL has begun
+  /// anew and nothing was committed to it.
   func commits(since before: FileState) -> Int64 {
     switch (before, self) {
     case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:

@@ -20,7 +20,8 @@ package final class FrameReader {
     var commits = 0
     /// The checksum of the last commit.
     var checksum: WALChecksum
-    /// Behind the run is a frame of an older generation, or the file's end: so nothing behind it was overwritten or cut off.
+    /// Behind the run is a frame of an older generation, or the file's end: so nothing behind it was overwritten or cut
+    /// off.
     var isEndSeen = false
     /// Commit frames are repeated, so commits cannot be counted.
     var isPadded = false
@@ -99,8 +100,8 @@ package final class FrameReader {
 
   /// Reads frames and adds those of whole commits to `frames`.
   ///
-  /// A frame counts when it has the generation's salts and continues the checksum chain. The caller compares the checksum of
-  /// the last commit with what the WAL-index has.
+  /// A frame counts when it has the generation's salts and continues the checksum chain. The caller compares the
+  /// checksum of the last commit with what the WAL-index has.
   func read(_ wal: some ByteSource, pageSize: Int, _ request: Request) throws(Doubt) -> Run {
     var state = Reading(request, committed: frames.count)
     let frameSize = pageSize + Self.frameHeaderSize
@@ -129,8 +130,9 @@ package final class FrameReader {
     return state.run
   }
 
-  /// Whether the file ends exactly behind a frame that still is its generation's. A file that was cut would be shorter, or have
-  /// frames of a later generation up to there. (`journal_size_limit` may cut to this very size, by chance alone.)
+  /// Whether the file ends exactly behind a frame that still is its generation's. A file that was cut would be shorter,
+  /// or have frames of a later generation up to there. (`journal_size_limit` may cut to this very size, by chance
+  /// alone.)
   private func endsFile(
     _ wal: some ByteSource, _ pageSize: Int, _ salts: UInt64, _ last: UInt32
   ) throws(Doubt) -> Bool {

@@ -5,8 +5,8 @@ import Lists
 import Requests
 import Store
 
-// A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself (`locking_mode = EXCLUSIVE`),
-// while another one has it open. A connection that is not needed must not be in the way.
+// A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself
+// (`locking_mode = EXCLUSIVE`), while another one has it open. A connection that is not needed must not be in the way.
 extension Follower {
   /// How long nothing must have been followed.
   private static let patience = Nanoseconds.milliseconds(2_000)

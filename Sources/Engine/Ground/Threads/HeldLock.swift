@@ -1,4 +1,5 @@
-/// A lock that is taken in one call and given back in another one; `Mutex` is for all that begins and ends in one place.
+/// A lock that is taken in one call and given back in another one; `Mutex` is for all that begins and ends in one
+/// place.
 ///
 /// Any thread; it is given back by the thread that took it.
 package final class HeldLock: @unchecked Sendable {

@@ -17,8 +17,8 @@ extension Stepped {
 
 /// What follows a step.
 package enum Rest: Sendable, Equatable {
-  /// The next step comes after this time, or when it is woken; `zero`: after the others that are ready; `max`: not before
-  /// it is woken.
+  /// The next step comes after this time, or when it is woken; `zero`: after the others that are ready; `max`: not
+  /// before it is woken.
   case pause(Nanoseconds)
   /// There are no further steps.
   case ended

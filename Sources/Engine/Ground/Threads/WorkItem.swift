@@ -2,8 +2,8 @@ import Synchronization
 
 /// The place of something stepped among the workers: wakes it, and waits for its end.
 ///
-/// States: waiting for `start`; idle, perhaps with a deadline; ready, in the queue; stepping, on one thread; stepping and
-/// woken meanwhile, to be ready again; ended.
+/// States: waiting for `start`; idle, perhaps with a deadline; ready, in the queue; stepping, on one thread; stepping
+/// and woken meanwhile, to be ready again; ended.
 ///
 /// Any thread.
 // @unchecked: all that changes is guarded by the workers' lock; what is stepped is touched by the thread that steps it.

@@ -35,6 +35,7 @@ package final class Worker: Sendable {
   /// The thread waits until it is woken or has to end, at most so long.
   package func rest(milliseconds: Int32) { if !mustStop { wake.wait(milliseconds: milliseconds) } }
 
-  /// In builds with assertions, stops where another thread calls. Nothing where none was started: the caller does the work itself.
+  /// In builds with assertions, stops where another thread calls. Nothing where none was started: the caller does the
+  /// work itself.
   package func assertIsCurrent() { thread.assertIsCurrent() }
 }

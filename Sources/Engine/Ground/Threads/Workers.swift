@@ -13,15 +13,18 @@ package protocol EventSource: AnyObject, Sendable {
 /// A few threads that step any number of things: no thread belongs to one of them.
 ///
 /// **Leader and followers.** One idle thread, the leader, waits for events, for the wake signal and for the earliest
-/// deadline. What it is woken for it does itself, so that nobody else has to be woken first. It has another idle thread come
-/// only where there is more to do than it can do itself, or where its step may take long and others may have events
-/// meanwhile. A thread that has done its step takes the next thing that is ready; the first that finds none leads.
+/// deadline. What it is woken for it does itself, so that nobody else has to be woken first. It has another idle thread
+/// come only where there is more to do than it can do itself, or where its step may take long and others may have
+/// events meanwhile. A thread that has done its step takes the next thing that is ready; the first that finds none
+/// leads.
 ///
-/// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is stepped
-/// twice while something else is ready. Threads that are never idle look for events and deadlines every millisecond.
+/// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is
+/// stepped twice while something else is ready. Threads that are never idle look for events and deadlines every
+/// millisecond.
 ///
-/// **Slow steps.** A step may wait for a lock of another program, for seconds. An item whose last steps took long does not
-/// count: there may be one more thread for each that is being stepped. So files that are locked do not hold up the others.
+/// **Slow steps.** A step may wait for a lock of another program, for seconds. An item whose last steps took long does
+/// not count: there may be one more thread for each that is being stepped. So files that are locked do not hold up the
+/// others.
 ///
 /// Threads are started when they are needed first, and stay.
 // @unchecked: all that changes is guarded by `lock`.
@@ -203,7 +206,8 @@ package final class Workers: @unchecked Sendable {
 
   private var mustPoll: Bool { clock.now - lastPoll >= Self.pollInterval }
 
-  /// Waits until something is ready or due, and moves what is due to the ready ones. The thread is the leader, and awake, when it returns.
+  /// Waits until something is ready or due, and moves what is due to the ready ones. The thread is the leader, and
+  /// awake, when it returns.
   private func lead() {
     var now = clock.now
     leaderReturns = ready.isEmpty ? min(deadlines.next, now + Self.patience) : now

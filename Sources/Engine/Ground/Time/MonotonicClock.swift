@@ -1,6 +1,7 @@
 /// Tells what time it is, for everything that waits or measures. Tests have clocks of their own.
 package struct MonotonicClock: Sendable {
-  /// Nil: the machine's clock, which no change of its date moves. It is asked some ten times a tick, and not through a closure.
+  /// Nil: the machine's clock, which no change of its date moves. It is asked some ten times a tick, and not through a
+  /// closure.
   private let read: (@Sendable () -> Instant)?
 
   /// - Parameter read: any thread; it never goes back.

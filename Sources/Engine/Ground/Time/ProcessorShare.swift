@@ -1,7 +1,7 @@
 /// How much of a processor a thread of low priority has got since it began something.
 ///
-/// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may lower the priority
-/// of a thread but not raise it again, so its work has to go to another thread.
+/// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may
+/// lower the priority of a thread but not raise it again, so its work has to go to another thread.
 package struct ProcessorShare: Sendable {
   /// A share is judged after this time, of which a thread that is not starving has had a quarter.
   private static let patience = Nanoseconds.milliseconds(200)

@@ -3,9 +3,9 @@ import Store
 
 /// Whether a statement holds something that fails for some values of a row.
 ///
-/// SQLite evaluates the terms of WHERE in the order that is fastest: what a client wrote can come before the filter on the rows,
-/// and an error would tell what is in a row that the client may not read. Such statements get their rows from shadows that
-/// have filtered them first, which costs them the indexes of those tables.
+/// SQLite evaluates the terms of WHERE in the order that is fastest: what a client wrote can come before the filter on
+/// the rows, and an error would tell what is in a row that the client may not read. Such statements get their rows from
+/// shadows that have filtered them first, which costs them the indexes of those tables.
 enum FailingCalls {
   static func areIn(_ sql: String) -> Bool {
     let tokenizer = SQLTokenizer(sql)

@@ -3,17 +3,19 @@ import Store
 
 // Tables that a role may read only in part.
 //
-// No SQL is rewritten for them: SQLite knows what a name means, and anything else that finds names in SQL will be wrong somewhere. What a
-// client wrote is compiled on a connection of the role's own on which temporary views stand in the tables' places, because SQLite's
-// authorizer reports columns of views and not those of common table expressions, and which columns a list depends on is what makes it
-// incremental. What runs is compiled once more, with shadows in front (`TableShadow`), under an authorizer that lets only a shadow read
-// its table (`StatementAudit`).
+// No SQL is rewritten for them: SQLite knows what a name means, and anything else that finds names in SQL will be wrong
+// somewhere. What a client wrote is compiled on a connection of the role's own on which temporary views stand in the
+// tables' places, because SQLite's authorizer reports columns of views and not those of common table expressions, and
+// which columns a list depends on is what makes it incremental. What runs is compiled once more, with shadows in front
+// (`TableShadow`), under an authorizer that lets only a shadow read its table (`StatementAudit`).
 //
-// - What a filter reads is added to what the query depends on; a change of another table that it reads runs the query again.
-// - The statements that lead from changed rows to units see all rows: a row that may no longer be read concerns the clients that have it.
-// - Claims are parameters, and which of them a query reads is a part of what it is (`Query.Access.read`). So a thousand customers with
-//   one query over unfiltered tables share one list, and over filtered ones they have a thousand lists of one shape, to which an equality
-//   in the filter routes changes as one in `where` does.
+// - What a filter reads is added to what the query depends on; a change of another table that it reads runs the query
+//   again.
+// - The statements that lead from changed rows to units see all rows: a row that may no longer be read concerns the
+//   clients that have it.
+// - Claims are parameters, and which of them a query reads is a part of what it is (`Query.Access.read`). So a thousand
+//   customers with one query over unfiltered tables share one list, and over filtered ones they have a thousand lists
+//   of one shape, to which an equality in the filter routes changes as one in `where` does.
 extension QueryCompiler {
   /// What filters on the query's tables read.
   struct FilterReads {
@@ -64,8 +66,8 @@ extension QueryCompiler {
   /// A statement as it runs.
   ///
   /// - Parameters:
-  ///   - isFiltered: whether rows are held back. What leads from changed rows to units sees all of them: a row that may not
-  ///     be read any more concerns those who have it.
+  ///   - isFiltered: whether rows are held back. What leads from changed rows to units sees all of them: a row that may
+  ///     not be read any more concerns those who have it.
   ///   - isChecked: whether it can be compiled here: tables of changed rows are there where it runs.
   ///   - texts: what names its tables; nil: it does. What a filter in it names is not the client's.
   func executed(

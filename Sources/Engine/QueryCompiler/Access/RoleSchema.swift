@@ -71,8 +71,8 @@ package struct RoleSchema: Sendable {
     return needed.sorted().compactMap { shadows[$0] }
   }
 
-  /// The query with the names of those of its claims that it reads, itself or by what filters its tables: queries that read the
-  /// same are one.
+  /// The query with the names of those of its claims that it reads, itself or by what filters its tables: queries that
+  /// read the same are one.
   package func narrowed(_ query: Query) -> Query {
     let texts = query.texts
     var names = Set(shadows(for: texts).flatMap(\.claims))

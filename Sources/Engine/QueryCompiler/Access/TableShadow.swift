@@ -1,11 +1,11 @@
 import LiveQuery
 import Store
 
-/// What stands for a table in the statements of a role that may not read all of it: a common table expression of the table's
-/// name, which hides the table wherever a statement names it.
+/// What stands for a table in the statements of a role that may not read all of it: a common table expression of the
+/// table's name, which hides the table wherever a statement names it.
 ///
-/// A view would see past it, to the tables themselves. So one that reads such a table has a shadow as well: its text, in which names
-/// mean what they mean to the role.
+/// A view would see past it, to the tables themselves. So one that reads such a table has a shadow as well: its text,
+/// in which names mean what they mean to the role.
 struct TableShadow: Sendable {
   /// As the schema spells it.
   let name: String
@@ -74,8 +74,8 @@ struct TableShadow: Sendable {
   ///
   /// - Parameters:
   ///   - filter: nil: all rows.
-  ///   - isFirst: whether nothing may be evaluated for rows that the filter has not passed. Full-text tables cannot be searched
-  ///     behind such a filter; theirs is evaluated when it may be.
+  ///   - isFirst: whether nothing may be evaluated for rows that the filter has not passed. Full-text tables cannot be
+  ///     searched behind such a filter; theirs is evaluated when it may be.
   func expression(filter: String?, isFirst: Bool) -> String { expression(of: select, filter: filter, isFirst: isFirst) }
 
   /// The same over the rows of the table that a tick has found changed.
@@ -144,8 +144,8 @@ extension SQLFragment {
 }
 
 extension DatabaseSchema.Table {
-  /// What a shadow has in addition to the columns that `*` gives, as SQL: the rowid of a table without another key, and what full-text
-  /// search is asked by.
+  /// What a shadow has in addition to the columns that `*` gives, as SQL: the rowid of a table without another key, and
+  /// what full-text search is asked by.
   var unlistedColumns: [String] {
     switch kind {
     case .table:

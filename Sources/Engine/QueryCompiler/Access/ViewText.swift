@@ -1,7 +1,8 @@
 import LiveQuery
 import Store
 
-/// A CREATE VIEW statement taken apart: its SELECT without comments, and without `main.` before names, so that a shadow can stand for them.
+/// A CREATE VIEW statement taken apart: its SELECT without comments, and without `main.` before names, so that a shadow
+/// can stand for them.
 struct ViewText {
   let columnList: String
   let select: String

@@ -1,10 +1,11 @@
 import LiveQuery
 import Store
 
-/// Takes the calls of aggregate functions out of a query's expressions, and leaves columns of a table of groups in their place.
+/// Takes the calls of aggregate functions out of a query's expressions, and leaves columns of a table of groups in
+/// their place.
 ///
-/// It knows what a call and a group's expression look like, token by token; whether what is left means anything over that table is SQLite's
-/// to judge: a column that is neither in a call nor in `groupBy` is then no column at all.
+/// It knows what a call and a group's expression look like, token by token; whether what is left means anything over
+/// that table is SQLite's to judge: a column that is neither in a call nor in `groupBy` is then no column at all.
 struct AggregateRewriter {
   /// A call as it was written.
   struct Call {

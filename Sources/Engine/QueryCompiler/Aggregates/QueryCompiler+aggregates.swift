@@ -3,12 +3,13 @@ import Store
 
 // Aggregates that are kept up to date by arithmetic (`AggregatePlan`).
 //
-// What is needed of a query: its groups are compared as BINARY, its expressions are made of them and of calls that can be added to and taken
-// from, and its key is the groups. After a change of a table that a subquery reads, the groups are looked up, or the query is run again, as for
-// queries that have no such plan.
+// What is needed of a query: its groups are compared as BINARY, its expressions are made of them and of calls that can
+// be added to and taken from, and its key is the groups. After a change of a table that a subquery reads, the groups
+// are looked up, or the query is run again, as for queries that have no such plan.
 //
-// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of one,
-// Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its own.
+// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of
+// one, Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
+// own.
 extension QueryCompiler {
   static let byArithmetic = "a change is added to its group"
   static let byRows =

@@ -3,9 +3,10 @@ import Store
 
 // Aggregates over rows that are kept.
 //
-// Where changed rows cannot be evaluated with their signs, because a subquery, a window or groups stand between them and the aggregate, a
-// change still leads to units of the rows under the groups: those that the query without its GROUP BY would look up. What each unit gave is kept.
-// After a change it is taken out of its groups, and what the unit gives now is put in.
+// Where changed rows cannot be evaluated with their signs, because a subquery, a window or groups stand between them
+// and the aggregate, a change still leads to units of the rows under the groups: those that the query without its GROUP
+// BY would look up. What each unit gave is kept. After a change it is taken out of its groups, and what the unit gives
+// now is put in.
 extension QueryCompiler {
   typealias KeptAggregate = (plan: AggregatePlan, following: CompiledQuery.Following, scalars: ResultPlan.Scalars?)
 
@@ -44,7 +45,8 @@ extension QueryCompiler {
     return plan.map { ($0, following, scalars) }
   }
 
-  /// The query without its groups, the table whose rows are the most in front: each of its rows meets few of the others.
+  /// The query without its groups, the table whose rows are the most in front: each of its rows meets few of the
+  /// others.
   private func rowsUnderGroups() throws(FreshetError) -> QueryCompiler {
     var fragments = fragments
     (fragments.groupBy, fragments.having) = ([], nil)

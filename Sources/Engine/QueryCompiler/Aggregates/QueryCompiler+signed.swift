@@ -3,12 +3,14 @@ import Store
 
 // The statements that evaluate an aggregate over changed rows, as they were and as they are.
 //
-// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of one,
-// Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its own.
+// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of
+// one, Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
+// own.
 //
-// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be what stands to its left. A change of the right
-// side alone adds L ⋈ ΔB, and takes from each row of L that ΔB meets its row with NULL when it meets something now, and did not before; or adds
-// it when it is the other way round. What it met before is what it meets now, less what ΔB has put there.
+// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be what stands to its
+// left. A change of the right side alone adds L ⋈ ΔB, and takes from each row of L that ΔB meets its row with NULL when
+// it meets something now, and did not before; or adds it when it is the other way round. What it met before is what it
+// meets now, less what ΔB has put there.
 extension QueryCompiler {
   /// So many places of FROM may have changed rows at once. With more the query is run again.
   private static func mostChangedSources(of count: Int) -> Int { count > 3 ? 2 : 3 }
@@ -137,7 +139,8 @@ extension QueryCompiler {
     replace(source, by: body, &inner)
     let met = try from.fragment.replacing { inner[$0] }
 
-    // The rows of what stands to the left that changed rows meet, or have met, each with what becomes of its row with NULL.
+    // The rows of what stands to the left that changed rows meet, or have met, each with what becomes of its row with
+    // NULL.
     let keys = from.sources[..<place].flatMap { source in
       (key(of: source)?.names ?? []).map { "\(source.qualifier ?? "").\(quotedIdentifier($0))" }
     }

@@ -9,7 +9,8 @@ import Synchronization
 /// Does jobs of any file, one after the other, on connections of its own.
 ///
 /// Owner: the worker's thread. Mutable state: connections to the files of the last jobs.
-// @unchecked: `connections` is guarded by `lock`; the one that a job uses belongs to the thread until the job has ended.
+// @unchecked: `connections` is guarded by `lock`; the one that a job uses belongs to the thread until the job has
+// ended.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue

@@ -5,8 +5,9 @@ package import Logging
 import Store
 import Synchronization
 
-/// One file's way to the readers, which run everything that may take long: first and further runs of queries, reads of many
-/// rows, and compilation of clients' queries. Followers join the results to their lists; see `docs/architecture.md`.
+/// One file's way to the readers, which run everything that may take long: first and further runs of queries, reads of
+/// many rows, and compilation of clients' queries. Followers join the results to their lists; see
+/// `docs/architecture.md`.
 ///
 /// Any thread.
 package final class ReaderPool: Sendable {
@@ -81,8 +82,8 @@ package final class ReaderPool: Sendable {
     return hasJobs
   }
 
-  /// Interrupts the running jobs of the file, waits for them, and closes the readers' connections to it. Those that wait are not
-  /// begun. Must be called once.
+  /// Interrupts the running jobs of the file, waits for them, and closes the readers' connections to it. Those that
+  /// wait are not begun. Must be called once.
   package func stop() {
     readers.queue.stop(reading.number)
     readers.forget(reading)

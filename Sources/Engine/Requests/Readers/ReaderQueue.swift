@@ -4,13 +4,14 @@ import Synchronization
 
 /// The jobs for readers, shared fairly between files, and for each file between requesters.
 ///
-/// The next job belongs to the file for which the fewest readers work, and among those to the one least recently served;
-/// `FileJobs` has the order within a file. A file never has more than half of the readers while others wait, nor has a
-/// requester while others of its file do. A job that runs longer than `quantum` while others wait is interrupted once, and
-/// done again as a long job. At least one reader takes no long jobs, so a short job waits at most for one quantum.
+/// The next job belongs to the file for which the fewest readers work, and among those to the one least recently
+/// served; `FileJobs` has the order within a file. A file never has more than half of the readers while others wait,
+/// nor has a requester while others of its file do. A job that runs longer than `quantum` while others wait is
+/// interrupted once, and done again as a long job. At least one reader takes no long jobs, so a short job waits at most
+/// for one quantum.
 ///
-/// Readers have a low priority. A job whose reader starves on a busy machine is interrupted once, and done again: one more reader, the
-/// brisk one, has the process's own priority, and takes such jobs alone.
+/// Readers have a low priority. A job whose reader starves on a busy machine is interrupted once, and done again: one
+/// more reader, the brisk one, has the process's own priority, and takes such jobs alone.
 final class ReaderQueue: Sendable {
   private struct State {
     var files: [Int: FileJobs] = [:]

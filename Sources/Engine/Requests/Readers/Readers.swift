@@ -1,6 +1,7 @@
 package import Ground
 
-/// The threads that run everything which may take long, for any number of files: each file has a `ReaderPool` for its jobs.
+/// The threads that run everything which may take long, for any number of files: each file has a `ReaderPool` for its
+/// jobs.
 ///
 /// Any thread.
 package final class Readers: Sendable {
@@ -33,7 +34,8 @@ package final class Readers: Sendable {
   /// How many connections are open, or were last. Any thread.
   var connectionCount: Int { readers.reduce(0) { $0 + $1.connectionCount } }
 
-  /// Interrupts running jobs, ends the threads and waits for them. Must be called once, after all files' pools were stopped.
+  /// Interrupts running jobs, ends the threads and waits for them. Must be called once, after all files' pools were
+  /// stopped.
   package func stop() {
     queue.stop()
     for reader in readers { reader.worker.wake.signal() }

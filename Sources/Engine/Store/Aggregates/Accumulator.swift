@@ -133,7 +133,8 @@ struct Extremes {
   /// Whether these are all values that there are.
   private var isComplete = true
 
-  /// - Parameter encoding: of the database's text: SQLite compares its bytes, which sort otherwise in UTF-8 than in UTF-16.
+  /// - Parameter encoding: of the database's text: SQLite compares its bytes, which sort otherwise in UTF-8 than in
+  ///   UTF-16.
   init(isMaximum: Bool, _ encoding: TextEncoding) {
     order = FieldOrder(isDescending: isMaximum)
     self.encoding = encoding

@@ -3,11 +3,11 @@ import LiveQuery
 
 /// Aggregate functions in the place of SQLite's own, and those that Freshet's own statements call.
 ///
-/// `sum`, `total` and `avg` round once, from the exact sum: so a run, a look-up and an increment agree to the bit, whichever order the rows
-/// come in. Results of integers are SQLite's own, its error on overflow included.
+/// `sum`, `total` and `avg` round once, from the exact sum: so a run, a look-up and an increment agree to the bit,
+/// whichever order the rows come in. Results of integers are SQLite's own, its error on overflow included.
 enum AggregateFunctions {
-  /// Gives an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`, where `shelf` is bound as a pointer. What it
-  /// gives is the accumulator's number on the shelf.
+  /// Gives an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`, where `shelf` is bound
+  /// as a pointer. What it gives is the accumulator's number on the shelf.
   static let accumulate = ReservedNames.prefix + "accumulate"
   /// A value as `sum` takes it: an integer, a real, or NULL.
   static let number = ReservedNames.prefix + "number"

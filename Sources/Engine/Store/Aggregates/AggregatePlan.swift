@@ -1,10 +1,11 @@
 import LiveQuery
 
-/// How an aggregate is kept up to date by arithmetic: what its groups keep, and the statements that fill them, change them and make rows of
-/// them.
+/// How an aggregate is kept up to date by arithmetic: what its groups keep, and the statements that fill them, change
+/// them and make rows of them.
 ///
-/// Every changed row is evaluated as it was, with the sign -1, and as it is: each such row of FROM and WHERE gives the values of its group and
-/// the arguments of all calls. An aggregate over everything is one group whose value is 1, which is there without rows too.
+/// Every changed row is evaluated as it was, with the sign -1, and as it is: each such row of FROM and WHERE gives the
+/// values of its group and the arguments of all calls. An aggregate over everything is one group whose value is 1,
+/// which is there without rows too.
 package final class AggregatePlan: Sendable {
   /// A call of an aggregate function.
   package struct Call: Sendable, Equatable {
@@ -18,7 +19,8 @@ package final class AggregatePlan: Sendable {
       self.isDistinct = isDistinct
     }
 
-    /// Whether 1 and 1.0 among its values make it depend on which comes first. The other calls give a number of values, or a real.
+    /// Whether 1 and 1.0 among its values make it depend on which comes first. The other calls give a number of values,
+    /// or a real.
     package var showsOneOfEqualValues: Bool {
       switch function {
       case .minimum, .maximum: true
@@ -46,8 +48,8 @@ package final class AggregatePlan: Sendable {
     }
   }
 
-  /// Statements for the rows under the groups, where changes lead to units that are looked up, and not to rows with signs. Their columns: the
-  /// unit, the values of its group, the arguments of the calls.
+  /// Statements for the rows under the groups, where changes lead to units that are looked up, and not to rows with
+  /// signs. Their columns: the unit, the values of its group, the arguments of the calls.
   package struct Rows: Sendable {
     package let allSQL: String
     /// Those of the unit whose values are the parameters from `firstParameter` on.
@@ -68,8 +70,8 @@ package final class AggregatePlan: Sendable {
   /// How many values a group has.
   package let groupCount: Int
   package let isWhole: Bool
-  /// All groups as they are. Columns: the values, `count(*)`, for each call its accumulator's number, and whether rows of the
-  /// group have values of it that are equal and not the same.
+  /// All groups as they are. Columns: the values, `count(*)`, for each call its accumulator's number, and whether rows
+  /// of the group have values of it that are equal and not the same.
   package let statesSQL: String
   /// The same of the group whose values are the parameters from `firstParameter` on.
   package let unitStatesSQL: String
@@ -91,8 +93,8 @@ package final class AggregatePlan: Sendable {
   /// The rows of the result, over that table: what stands before its name, and behind it.
   package let select: String
   package let condition: String
-  /// Whether SQLite may come by the rows of a group in another order when it reads the group alone, and whether that shows: a group with 1 and
-  /// 1.0 in it is then not looked up.
+  /// Whether SQLite may come by the rows of a group in another order when it reads the group alone, and whether that
+  /// shows: a group with 1 and 1.0 in it is then not looked up.
   let dependsOnOrder: Bool
 
   package init(

@@ -3,10 +3,11 @@ import Ground
 import LiveQuery
 import RankedCollections
 
-/// The statements of an `AggregatePlan` on one connection. All queries of a shape share them: parameters are bound with the result's own.
+/// The statements of an `AggregatePlan` on one connection. All queries of a shape share them: parameters are bound with
+/// the result's own.
 ///
-/// Owner: the thread of the connection. Mutable state: `signed`, `result` and `table`, made when they are first needed, on connections that
-/// follow the file.
+/// Owner: the thread of the connection. Mutable state: `signed`, `result` and `table`, made when they are first needed,
+/// on connections that follow the file.
 package final class AggregateStatements {
   package let plan: AggregatePlan
   private let connection: OpaquePointer

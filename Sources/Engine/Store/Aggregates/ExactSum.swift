@@ -1,6 +1,7 @@
 /// A sum of integers and reals without rounding: values can be taken out again, in any order.
 ///
-/// SQLite adds reals in the order in which it comes by the rows, which no increment can follow. This sum rounds once, when it is asked.
+/// SQLite adds reals in the order in which it comes by the rows, which no increment can follow. This sum rounds once,
+/// when it is asked.
 struct ExactSum {
   /// How many values there are, NULLs aside.
   private(set) var count: Int64 = 0
@@ -62,7 +63,8 @@ struct ExactSum {
 
 /// A sum of doubles as one number with a bit for each power of two that a double can have: 2^-1074 and up.
 ///
-/// Its digits are 32 bits wide, in words of 64: carries are taken along only after 2^30 additions, and when the sum is asked for.
+/// Its digits are 32 bits wide, in words of 64: carries are taken along only after 2^30 additions, and when the sum is
+/// asked for.
 struct FixedPointSum {
   private static let lowestExponent = -1_074
   /// Doubles reach 2^1024, sums of 2^63 of them 2^1087.

@@ -2,8 +2,8 @@ import CSQLite
 
 /// The virtual tables of a connection that show groups of aggregates.
 ///
-/// A table that comes or goes has SQLite compile all of the connection's statements again: those that are not used any more are given to
-/// the next aggregate with the same columns.
+/// A table that comes or goes has SQLite compile all of the connection's statements again: those that are not used any
+/// more are given to the next aggregate with the same columns.
 ///
 /// Owner: the thread of the connection.
 package final class GroupTables {

@@ -2,8 +2,8 @@ import Ground
 package import LiveQuery
 import RankedCollections
 
-/// The rows under an aggregate, as they were when they were last looked up, by the unit that gives them: what is to be taken out of its groups
-/// when the unit changes.
+/// The rows under an aggregate, as they were when they were last looked up, by the unit that gives them: what is to be
+/// taken out of its groups when the unit changes.
 ///
 /// A value: a run on another thread makes one, and the list that takes it over changes it from then on.
 package struct KeptRows {

@@ -1,12 +1,12 @@
 import CSQLite
 import Ground
 
-/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and another one
-/// checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
+/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and
+/// another one checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
 ///
-/// A checkpoint is due where SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this connection. Where other
-/// programs commit as well it is left to them until the WAL has eight times as many: a complete checkpoint of ours could otherwise be the
-/// first of the two that the bug needs, with theirs as the second.
+/// A checkpoint is due where SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this
+/// connection. Where other programs commit as well it is left to them until the WAL has eight times as many: a complete
+/// checkpoint of ours could otherwise be the first of the two that the bug needs, with theirs as the second.
 ///
 /// Without the bug all of this does nothing, and SQLite checkpoints as it always does.
 ///
@@ -56,8 +56,8 @@ package final class GuardedCheckpoint {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The connection that is written with is about to be closed. What was committed is brought into the database file, if that can be done
-  /// at once: SQLite would do so at this moment.
+  /// The connection that is written with is about to be closed. What was committed is brought into the database file,
+  /// if that can be done at once: SQLite would do so at this moment.
   package func close() {
     if checkpointer == nil { return }
     if committedFrames > 0 { run() }
@@ -104,8 +104,8 @@ package final class GuardedCheckpoint {
   /// Nothing was written, so this starts no WAL over.
   private func endGuard() { sqlite3_exec(writer, "ROLLBACK", nil, nil, nil) }
 
-  /// Whether the connection that checkpoints is kept from writing: it has the same WAL-index. And whether it has the same WAL, and both
-  /// have the file that has the name.
+  /// Whether the connection that checkpoints is kept from writing: it has the same WAL-index. And whether it has the
+  /// same WAL, and both have the file that has the name.
   private var isGuarded: Bool {
     guard let checkpointer else { return false }
     let code = sqlite3_exec(checkpointer, "BEGIN IMMEDIATE", nil, nil, nil)
@@ -145,8 +145,8 @@ extension GuardedCheckpoint {
 
   /// Empties the WAL-index and the -wal, after everything was copied.
   ///
-  /// It needs the write lock for itself, so nothing else can hold that. SQLite goes on without the lock when its busy handler gives up:
-  /// this one interrupts the checkpoint then, which ends it before it copies a page.
+  /// It needs the write lock for itself, so nothing else can hold that. SQLite goes on without the lock when its busy
+  /// handler gives up: this one interrupts the checkpoint then, which ends it before it copies a page.
   ///
   /// - Returns: whether it has.
   func empty() -> Bool {

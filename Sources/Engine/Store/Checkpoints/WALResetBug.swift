@@ -1,7 +1,8 @@
 import CSQLite
 
-/// SQLite's WAL-reset bug: a checkpoint that runs while a commit starts the WAL over may note frames as copied that are not, and what
-/// they hold is lost. `docs/wal-reset.md` has the steps, and why the rule of `GuardedCheckpoint` is enough.
+/// SQLite's WAL-reset bug: a checkpoint that runs while a commit starts the WAL over may note frames as copied that are
+/// not, and what they hold is lost. `docs/wal-reset.md` has the steps, and why the rule of `GuardedCheckpoint` is
+/// enough.
 package enum WALResetBug {
   /// Whether the SQLite of this process has it.
   package static let isPresent = affects(sqlite3_libversion_number())
@@ -23,8 +24,8 @@ package enum WALResetBug {
     }
   }
 
-  /// To be called for every connection to a file that others may have open: it never checkpoints by itself, neither after a commit nor
-  /// when it is closed. Without the bug it stays as SQLite makes it.
+  /// To be called for every connection to a file that others may have open: it never checkpoints by itself, neither
+  /// after a commit nor when it is closed. Without the bug it stays as SQLite makes it.
   package static func avoid(_ connection: OpaquePointer) {
     if !isPresent { return }
     sqlite_leave_wal_on_close(connection)

@@ -43,9 +43,9 @@ package final class FileListener: Sendable {
 /// nothing. Reports are early: WAL frames are written before their commit can be read, so `CommitDetection` checks
 /// several times.
 ///
-/// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched only
-/// while a follower asks for it (`FileWatch.arm`). The database file itself is watched all the time: with a WAL only
-/// checkpoints write to it, and programs that write over it, of which nothing else may tell (`FileContents`).
+/// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched
+/// only while a follower asks for it (`FileWatch.arm`). The database file itself is watched all the time: with a WAL
+/// only checkpoints write to it, and programs that write over it, of which nothing else may tell (`FileContents`).
 ///
 /// Any thread.
 package final class DatabaseWatcher: Sendable {

@@ -11,7 +11,8 @@ package protocol FileConnection {
   var isOverwritten: Bool { get }
   /// See `FileContents`.
   var staleGeneration: UInt64? { get }
-  /// Another connection of the process has found that the file was overwritten. One that has not followed every commit does not find it.
+  /// Another connection of the process has found that the file was overwritten. One that has not followed every commit
+  /// does not find it.
   func noteOverwritten(_ staleGeneration: UInt64?)
   /// The system has reported a write to the database file itself since the last look.
   func noteReportedWrite()
@@ -29,13 +30,14 @@ extension FileConnection {
 
 /// One thread's connection to a file that others may replace, delete or lock.
 ///
-/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every holder of
-/// the process has to close its connection before any of them can open the new files; a holder that has closed one has the others told
-/// (`mustLook`), and waits for them for a second. The same holds after a program has written over the file (`FileContents`): locks of connections that saw the
-/// former contents keep other programs from the new ones.
+/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every
+/// holder of the process has to close its connection before any of them can open the new files; a holder that has
+/// closed one has the others told (`mustLook`), and waits for them for a second. The same holds after a program has
+/// written over the file (`FileContents`): locks of connections that saw the former contents keep other programs from
+/// the new ones.
 ///
-/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what it knows of what others
-/// have found (`users`).
+/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what
+/// it knows of what others have found (`users`).
 package final class FileHolder<Connection: FileConnection, Failure: Error> {
   @exclusivity(unchecked) package private(set) var connection: Connection?
   private var lost: LostFiles?
@@ -92,14 +94,15 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return isOverwritten(connection) ? .overwritten : .same
   }
 
-  /// Whether another one has closed files that are lost, so that this one has to see whether it has them open. One atomic load.
+  /// Whether another one has closed files that are lost, so that this one has to see whether it has them open. One
+  /// atomic load.
   package var mustLook: Bool { connection != nil && users.map { $0.lossCount != losses } == true }
 
   /// The same, and it has: its connection keeps others from the new ones. Then some system calls.
   package var mustLetGo: Bool { mustLook && [.filesLost, .overwritten].contains(finding) }
 
-  /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not find it, or take it for
-  /// something else.
+  /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not
+  /// find it, or take it for something else.
   private func isOverwritten(_ connection: Connection) -> Bool {
     guard let users else { return connection.isOverwritten }
     if users.hasOverwrite(after: overwrite) {

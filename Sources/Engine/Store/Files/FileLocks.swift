@@ -22,7 +22,8 @@ package enum FileLocks {
 
   /// The process that a line of `/proc/locks` (proc_locks(5)) names, if its lock excludes readers of the database.
   static func holder(ofLine line: String, inode: UInt64) -> Int32? {
-    // Number, kind, mode, access, process, device and inode, first byte, last byte. Those that wait have an arrow after the number.
+    // Number, kind, mode, access, process, device and inode, first byte, last byte. Those that wait have an arrow after
+    // the number.
     let fields = line.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard fields.count == 8, fields[3] == "WRITE", let process = Int32(fields[4]), process > 0,
       fields[5].split(separator: ":").last.flatMap({ UInt64($0) }) == inode, let first = Int(fields[6]),

@@ -4,8 +4,8 @@ import LiveQuery
 
 /// A database file that is a mount point by itself, as after `docker run -v ./app.db:/data/app.db`.
 ///
-/// The -wal and -shm beside it are not those that programs outside of the container have, so in WAL mode their commits are never seen, and
-/// locks keep nobody apart. Nor is a rollback journal seen, or a file that takes its name.
+/// The -wal and -shm beside it are not those that programs outside of the container have, so in WAL mode their commits
+/// are never seen, and locks keep nobody apart. Nor is a rollback journal seen, or a file that takes its name.
 package enum MountedFile {
   /// Whether only the file is mounted, and not a folder with it.
   package static func isMounted(_ path: String) -> Bool {
@@ -15,7 +15,8 @@ package enum MountedFile {
     return SystemText.lines("/proc/self/mountinfo").contains { mountPoint(ofLine: $0) == name }
   }
 
-  /// The mount point that a line of `/proc/self/mountinfo` names; spaces and backslashes are octal there (proc_pid_mountinfo(5)).
+  /// The mount point that a line of `/proc/self/mountinfo` names; spaces and backslashes are octal there
+  /// (proc_pid_mountinfo(5)).
   static func mountPoint(ofLine line: String) -> String? {
     let fields = line.split(separator: " ")
     guard fields.count > 4 else { return nil }

@@ -3,10 +3,11 @@ import Ground
 
 /// A rollback journal in the way of connections that only read.
 ///
-/// SQLite takes a journal that has a header while no writer holds its lock for one that a killed writer left ("hot"): it has to be rolled
-/// back before the file is read, which a connection that only reads may not do (`SQLITE_READONLY_ROLLBACK`). The two are looked at
-/// one after the other, so a writer that has just begun, or is just ending, looks the same for a moment. That passes, as a
-/// lock does. A hot journal does not: any program that opens the file for writing rolls it back, and so does this one.
+/// SQLite takes a journal that has a header while no writer holds its lock for one that a killed writer left ("hot"):
+/// it has to be rolled back before the file is read, which a connection that only reads may not do
+/// (`SQLITE_READONLY_ROLLBACK`). The two are looked at one after the other, so a writer that has just begun, or is just
+/// ending, looks the same for a moment. That passes, as a lock does. A hot journal does not: any program that opens the
+/// file for writing rolls it back, and so does this one.
 package enum RollbackJournal {
   /// A writer's beginning and end are over by then.
   private static let moment: useconds_t = 50_000
@@ -19,8 +20,8 @@ package enum RollbackJournal {
   /// - Parameters:
   ///   - path: the database file.
   ///   - patience: for how long, in milliseconds.
-  /// - Throws: what `body` throws when it is no journal, or `patience` has ended; a sentence about it when the journal is hot and this
-  ///   process may not write to the file.
+  /// - Throws: what `body` throws when it is no journal, or `patience` has ended; a sentence about it when the journal
+  ///   is hot and this process may not write to the file.
   package static func passing<Result>(
     _ path: String, patience: Int32 = Connection.patience, _ body: () throws(SQLiteFailure) -> Result
   ) throws(SQLiteFailure) -> Result {

@@ -1,9 +1,9 @@
 import CFreshetSystem
 import Ground
 
-// The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks again
-// how long the file is: when a program shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped behind its
-// new end is SIGBUS, the end of the process.
+// The -shm is memory that all users of a database in WAL mode share. SQLite maps it in pieces of 32 KiB and never asks
+// again how long the file is: when a program shortens it (`truncate`, `cp` onto it, a restore), touching what is mapped
+// behind its new end is SIGBUS, the end of the process.
 extension WALFiles {
   /// Makes a -shm that was shortened as long as it was. The zeros have no valid header, so that the next transaction,
   /// of any process, builds the WAL-index anew from the -wal, under SQLite's own locks: as it does when it finds
@@ -31,8 +31,8 @@ extension WALFiles {
   }
 }
 
-/// A file that is often asked for its size. The descriptor gives no access to it: closing any other one would give back the locks that SQLite
-/// holds on the file for this process.
+/// A file that is often asked for its size. The descriptor gives no access to it: closing any other one would give back
+/// the locks that SQLite holds on the file for this process.
 final class SizedFile: Sendable {
   private let descriptor: Int32
 

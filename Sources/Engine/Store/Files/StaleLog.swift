@@ -2,15 +2,15 @@ import Ground
 
 /// A -wal that survived because this process had the database open, while a program wrote over the file.
 ///
-/// The last program that closes a database copies its -wal into the file and deletes it. Beside a connection of ours no program is the
-/// last. So when an application is stopped and a backup copied over its file, as its manual says, the -wal of before is still there, and
-/// SQLite would apply its pages to the backup.
+/// The last program that closes a database copies its -wal into the file and deletes it. Beside a connection of ours no
+/// program is the last. So when an application is stopped and a backup copied over its file, as its manual says, the
+/// -wal of before is still there, and SQLite would apply its pages to the backup.
 enum StaleLog {
   #if os(Linux)
     /// Empties it, if no connection of any process has the database open.
     ///
-    /// An exclusive lock on all of SQLite's lock bytes proves that, and keeps everyone from opening it meanwhile. It belongs to the open
-    /// file description, so it excludes other connections of this process as well.
+    /// An exclusive lock on all of SQLite's lock bytes proves that, and keeps everyone from opening it meanwhile. It
+    /// belongs to the open file description, so it excludes other connections of this process as well.
     ///
     /// - Parameter generation: the salts of the only generation that may be emptied.
     static func discard(_ generation: UInt64, of files: WALFiles) {
@@ -28,8 +28,8 @@ enum StaleLog {
       close(file)
     }
 
-    /// Whether nothing was committed to the -wal since the file was written over. (The file's time of last change, because tools set
-    /// the time of last modification.)
+    /// Whether nothing was committed to the -wal since the file was written over. (The file's time of last change,
+    /// because tools set the time of last modification.)
     private static func isOlder(_ files: WALFiles) -> Bool {
       var log = stat()
       var database = stat()

@@ -4,8 +4,9 @@ package import Ground
 
 /// The -wal and -shm of a database in WAL mode, as a connection has them open.
 ///
-/// SQLite deletes neither while the database is open anywhere, but people and scripts do. A connection then goes on with
-/// files that have no name: what it writes is gone when the last process closes them, and what others write it does not see.
+/// SQLite deletes neither while the database is open anywhere, but people and scripts do. A connection then goes on
+/// with files that have no name: what it writes is gone when the last process closes them, and what others write it
+/// does not see.
 ///
 /// Owner: the thread that uses the connection.
 package struct WALFiles: Sendable {
@@ -38,7 +39,8 @@ package struct WALFiles: Sendable {
     sharedMemoryPath = path + "-shm"
   }
 
-  /// To be called while the connection uses the files, if it does. What was noted first stays: that is what it has open.
+  /// To be called while the connection uses the files, if it does. What was noted first stays: that is what it has
+  /// open.
   package mutating func note(of connection: OpaquePointer) {
     if wal != nil || (try? isInWALMode(connection)) != true { return }
     database = FileIdentity(path: path)
@@ -66,8 +68,8 @@ package struct WALFiles: Sendable {
 
 /// Files that have to be given up before the database is opened again, because one was deleted or overwritten.
 ///
-/// All connections of a process to one database share one mapping of the -shm: who opens the database while another connection
-/// has a deleted one gets that, and is not kept apart from writers that have another.
+/// All connections of a process to one database share one mapping of the -shm: who opens the database while another
+/// connection has a deleted one gets that, and is not kept apart from writers that have another.
 package struct LostFiles: Sendable {
   private let files: WALFiles
   private let isEmptied: Bool
@@ -77,8 +79,8 @@ package struct LostFiles: Sendable {
   private let deadline: Instant
   /// How long a program may take to write over a file, while lists keep what they show.
   private static let longestCopy = Nanoseconds.milliseconds(60_000)
-  /// How long to wait for the process's other connections when there is a -wal that must not be applied: what is opened beside them would
-  /// see it. On a busy machine their threads may not run for seconds.
+  /// How long to wait for the process's other connections when there is a -wal that must not be applied: what is opened
+  /// beside them would see it. On a busy machine their threads may not run for seconds.
   private static let longestUse = Nanoseconds.milliseconds(10_000)
 
   /// - Parameters:

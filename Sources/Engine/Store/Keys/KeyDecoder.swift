@@ -4,8 +4,8 @@ import RankedCollections
 
 /// Reads encoded keys back: identities are bound to statements that look their rows up.
 ///
-/// What comes back compares as equal to what was encoded, and may be something else: 1.0 comes back as 1, and text under NOCASE
-/// in lower case. Only ascending fields can be read back.
+/// What comes back compares as equal to what was encoded, and may be something else: 1.0 comes back as 1, and text
+/// under NOCASE in lower case. Only ascending fields can be read back.
 package struct KeyDecoder {
   private let bytes: Bytes
   private var position = 0

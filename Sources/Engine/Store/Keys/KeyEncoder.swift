@@ -9,8 +9,8 @@ import RankedCollections
 ///     NULL     0x10 (0xF0 when it comes last)
 ///     numbers  0b01…  one bit string: class (2 bits), the largest double not above the number in order-preserving form
 ///                     (64 bits), and what the number exceeds it by (10 bits; integers beyond 2^53 only). Cut after the
-///                     last bit set into groups of seven, each followed by a bit that says whether another follows: small
-///                     integers take four or five bytes, and an integer sorts among reals by its exact value.
+///                     last bit set into groups of seven, each followed by a bit that says whether another follows:
+///                     small integers take four or five bytes, and an integer sorts among reals by its exact value.
 ///     text     0x80, the bytes under the collation, 0x00; the bytes 0x00 and 0x01 become 0x01 0x01 and 0x01 0x02
 ///     blob     0x90, the bytes as for text, 0x00
 ///

@@ -2,10 +2,10 @@ package import LiveQuery
 
 /// LIKE and GLOB, which compare every place of a text with a pattern: 16 billion comparisons in one call are possible.
 ///
-/// SQLite uses an index for `name LIKE 'abc%'`, but only where LIKE is its own function. Such patterns cost nothing. All others
-/// become REGEXP, an operator of the same grammar that SQLite has no function for: on our connections it does what LIKE does,
-/// and counts its steps (functions.c). GLOB has no other operator: statements that use it with other patterns have a limit on
-/// the length of their values (`StatementWeight`).
+/// SQLite uses an index for `name LIKE 'abc%'`, but only where LIKE is its own function. Such patterns cost nothing.
+/// All others become REGEXP, an operator of the same grammar that SQLite has no function for: on our connections it
+/// does what LIKE does, and counts its steps (functions.c). GLOB has no other operator: statements that use it with
+/// other patterns have a limit on the length of their values (`StatementWeight`).
 package enum PatternRules {
   /// What SQLite calls for REGEXP.
   static let function = "regexp"

@@ -1,6 +1,7 @@
 package import LiveQuery
 
-/// What no SQL of a client may hold although SQLite would run it: neither a query's fragment nor a statement of a transaction.
+/// What no SQL of a client may hold although SQLite would run it: neither a query's fragment nor a statement of a
+/// transaction.
 package enum StatementRules {
   /// - Parameters:
   ///   - tokens: without comments.
@@ -13,8 +14,8 @@ package enum StatementRules {
     try checkConditions(of: tokens, in: tokenizer, place: place)
   }
 
-  /// `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted: formats have to be there to
-  /// be read, and modest.
+  /// `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted: formats have to be there
+  /// to be read, and modest.
   private static func checkFormats(
     of tokens: [SQLToken], in tokenizer: SQLTokenizer, place: String
   ) throws(FreshetError) {

@@ -41,8 +41,8 @@ package struct StatementWeight {
     isCostly = isCostly || other.isCostly
   }
 
-  /// How long a value may be in the statement, in bytes. Simple statements, which are nearly all, read and make values of any
-  /// length that `ConnectionLimits` allows.
+  /// How long a value may be in the statement, in bytes. Simple statements, which are nearly all, read and make values
+  /// of any length that `ConnectionLimits` allows.
   package var longestValue: Int32 {
     var result = ConnectionLimits.value
     // At most this much is compared, or gone through by a function that allocates nothing, in one row: a second or two.

@@ -1,7 +1,7 @@
 /// A set of columns of one table.
 ///
-/// Bit i stands for column i of the table, generated columns included; columns from 62 on share bit 62. Rows that came or
-/// went have every bit (`all`), for they came or went as a whole.
+/// Bit i stands for column i of the table, generated columns included; columns from 62 on share bit 62. Rows that came
+/// or went have every bit (`all`), for they came or went as a whole.
 package struct ColumnMask: Sendable, Equatable {
   package let rawValue: Int64
 

@@ -2,8 +2,8 @@ import CSQLite
 import ChangeCapture
 import LiveQuery
 
-// Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as before, and are
-// where they were, are not asked about again.
+// Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as
+// before, and are where they were, are not asked about again.
 extension DatabaseSchema {
   /// - Parameter former: an earlier schema of the same file, or of another one.
   package static func read(
@@ -79,7 +79,8 @@ extension DatabaseSchema {
 }
 
 extension DatabaseSchema.Table {
-  /// Whether everything but its triggers and foreign keys follows from what both have. Views and virtual tables depend on others.
+  /// Whether everything but its triggers and foreign keys follows from what both have. Views and virtual tables depend
+  /// on others.
   fileprivate func isSame(as table: SchemaCatalog.Table) -> Bool {
     guard let storage, kind.rawValue == table.kind else { return false }
     return name == table.name && storage.table.definition == table.definition
@@ -96,10 +97,12 @@ extension DatabaseSchema.Table {
 }
 
 extension SchemaCatalog {
-  /// The tables whose rows tell by their rowids which rows of a full-text table (FTS5) may have changed; nil: there are none.
+  /// The tables whose rows tell by their rowids which rows of a full-text table (FTS5) may have changed; nil: there are
+  /// none.
   ///
-  /// One that searches another table's rows has none of its own. Where triggers of that table see to the index, as SQLite's manual has them, what is
-  /// written to the index comes with a change of the table's row, or of the row's length in the index.
+  /// One that searches another table's rows has none of its own. Where triggers of that table see to the index, as
+  /// SQLite's manual has them, what is written to the index comes with a change of the table's row, or of the row's
+  /// length in the index.
   fileprivate func rows(
     of search: Table, _ triggers: [String: [String]], _ db: OpaquePointer
   ) throws(SQLiteFailure) -> [String]? {
@@ -115,8 +118,8 @@ extension SchemaCatalog {
     return Set(events).count == 3 ? [lengths, content.name] : nil
   }
 
-  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows it
-  /// searches, when that is another one.
+  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows
+  /// it searches, when that is another one.
   fileprivate func storage(of virtual: Table) -> [String] {
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }

@@ -7,15 +7,15 @@ package struct DatabaseSchema: Sendable {
     package let kind: Kind
     /// Those that `SELECT *` gives, in the order of the bits of a `ColumnMask`.
     package let columns: [DatabaseTable.Column]
-    /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part of it is
-    /// withheld.
+    /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part
+    /// of it is withheld.
     package private(set) var key: TableKey?
     /// How rows are stored; nil for views and virtual tables, which have none of their own.
     package let storage: TableStorage?
     /// The tables that hold what a virtual table shows; empty where that is not known.
     package let storedIn: [String]
-    /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search finds a
-    /// row depends on that row alone.
+    /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search
+    /// finds a row depends on that row alone.
     package let isSearch: Bool
     /// The CREATE VIEW statement of a view.
     package let definition: String?
@@ -29,7 +29,8 @@ package struct DatabaseSchema: Sendable {
     package let searched: DatabaseTable.SearchedTable?
     /// Indices of columns that are hidden from the client.
     package private(set) var withheld: Set<Int> = []
-    /// Virtual columns that cannot be computed here, with SQLite's words: a function of the application's, say. They are withheld from all.
+    /// Virtual columns that cannot be computed here, with SQLite's words: a function of the application's, say. They
+    /// are withheld from all.
     package private(set) var unreadable: [DatabaseTable.Unreadable] = []
 
     func leavingOut(_ unreadable: [DatabaseTable.Unreadable]) -> Table {
@@ -86,8 +87,8 @@ package struct DatabaseSchema: Sendable {
   /// The table, view or virtual table of this name, in any case.
   package func table(_ name: String) -> Table? { indexByName[name.lowercased()].map { tables[$0] } }
 
-  /// The tables whose rows a table shows: itself, or those that a virtual table keeps them in. Nil when that is not known, so
-  /// that any commit may have changed it.
+  /// The tables whose rows a table shows: itself, or those that a virtual table keeps them in. Nil when that is not
+  /// known, so that any commit may have changed it.
   package func sources(of name: String) -> [TableStorage]? {
     guard let table = table(name) else { return nil }
     if let storage = table.storage { return [storage] }

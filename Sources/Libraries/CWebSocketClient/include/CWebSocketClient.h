@@ -3,9 +3,9 @@
  *
  * This header is the whole contract between C and Swift; no type of libwebsockets or OpenSSL leaves the C sources.
  *
- * Threads. A connection belongs to the thread that calls websocket_run: its service thread. Both callbacks run there. The
- * functions marked "any thread" leave a request under a lock and wake the service thread; before the connection opens
- * requests wait, and after its end they do nothing.
+ * Threads. A connection belongs to the thread that calls websocket_run: its service thread. Both callbacks run there.
+ * The functions marked "any thread" leave a request under a lock and wake the service thread; before the connection
+ * opens requests wait, and after its end they do nothing.
  *
  * Ownership. Strings are copied. Bytes given to a callback are valid during the call only.
  */

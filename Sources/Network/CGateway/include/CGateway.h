@@ -3,10 +3,11 @@
  *
  * This header is the whole contract between C and Swift; no libwebsockets type leaves the C sources.
  *
- * Threads. A gateway is one service thread, started by gateway_start, which owns its sockets. All callbacks run on it and must
- * return soon. Several gateways may serve one port; they share a budget and nothing else, and their ids are different ones. The functions marked "any thread" put a command into a queue under a lock and wake the service thread (but for
- * gateway_queue and _notify, which leave that to gateway_flush); what they do to a channel or request that is gone
- * already is nothing.
+ * Threads. A gateway is one service thread, started by gateway_start, which owns its sockets. All callbacks run on it
+ * and must return soon. Several gateways may serve one port; they share a budget and nothing else, and their ids are
+ * different ones. The functions marked "any thread" put a command into a queue under a lock and wake the service thread
+ * (but for gateway_queue and _notify, which leave that to gateway_flush); what they do to a channel or request that is
+ * gone already is nothing.
  *
  * Ownership. Bytes given to a callback are valid during the call only. A frame is counted by references; sending one
  * takes a reference of the gateway's own, so that one frame is written to many sessions without a copy.
@@ -25,8 +26,9 @@
 typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
-/* Names an HTTP request; never used twice. Its low half, divided by the number of gateways (`count`), is the number of a slot, of which
-   there are as many as there ever were requests at a time; the rest is the gateway's `number`. Likewise channels. */
+/* Names an HTTP request; never used twice. Its low half, divided by the number of gateways (`count`), is the number of
+   a slot, of which there are as many as there ever were requests at a time; the rest is the gateway's `number`.
+   Likewise channels. */
 typedef uint64_t gateway_request_id;
 
 /* Names what frames are sent to: a WebSocket session, or the stream that answers a request. */
@@ -136,14 +138,16 @@ typedef struct gateway_callbacks {
   /* Whose request a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
   gateway_address (*speaks_for)(void *_Nullable context, const gateway_address *proxy, gateway_span forwarded_for,
                                 gateway_span forwarded);
-  /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again after so many seconds. */
+  /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again
+   * after so many seconds. */
   int (*admitted)(void *_Nullable context, const gateway_request *request);
   /* A WebSocket handshake on whatever path, before the upgrade: GATEWAY_NO_FAULT accepts it. */
   gateway_fault (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /* One whole message of text, no longer than `message_limit`. */
   gateway_verdict (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: there is no limit. */
+  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: there is no
+   * limit. */
   int64_t (*_Nullable framed)(void *_Nullable context, gateway_channel_id session);
   /* Channels have drained for which gateway_is_drained refused these waiters. Called once in a turn of the loop. */
   void (*drained)(void *_Nullable context, uint64_t waiters);
@@ -157,7 +161,8 @@ typedef struct gateway_callbacks {
    * The client of a request left before gateway_respond answered it; noticed within about half a second.
    */
   void (*abandoned)(void *_Nullable context, gateway_request_id request);
-  /* A request is over. This includes requests that the gateway answered, and refused upgrades (with the id 0). After `requested`. */
+  /* A request is over. This includes requests that the gateway answered, and refused upgrades (with the id 0). After
+   * `requested`. */
   void (*answered)(void *_Nullable context, gateway_request_id request, const gateway_request *what,
                    const gateway_outcome *outcome);
   /* Twice a second, after everything was looked at: for what is due at some time and need not be exact. */
@@ -180,7 +185,8 @@ void gateway_budget_free(gateway_budget *budget);
 
 /* A certificate with the chain above it, and its key. */
 typedef struct gateway_certificate gateway_certificate;
-/* Reads files in PEM format. NULL when they cannot be used, with a sentence in `error` (`capacity` bytes, always terminated). */
+/* Reads files in PEM format. NULL when they cannot be used, with a sentence in `error` (`capacity` bytes, always
+ * terminated). */
 gateway_certificate *_Nullable gateway_certificate_load(const char *certificate, const char *key, char *error, size_t capacity);
 void gateway_certificate_free(gateway_certificate *_Nullable certificate);
 
@@ -209,8 +215,8 @@ typedef struct gateway_configuration {
 } gateway_configuration;
 
 /*
- * NULL when out of memory. Sets the process up as a server needs it: SIGPIPE is ignored if it is not handled, and the limit of
- * open files is raised to what the system allows (at most 65,536 unless it is higher already).
+ * NULL when out of memory. Sets the process up as a server needs it: SIGPIPE is ignored if it is not handled, and the
+ * limit of open files is raised to what the system allows (at most 65,536 unless it is higher already).
  */
 gateway *_Nullable gateway_create(const gateway_configuration *configuration);
 
@@ -239,13 +245,13 @@ void gateway_renew_certificate(gateway *gateway, const gateway_certificate *cert
 void gateway_stop_listening(gateway *gateway);
 
 /*
- * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, and ends the
- * service thread. At most 123 bytes of the reason are sent. Called once, after gateway_start.
+ * Closes every session with `code`, ends every stream, lets what is queued be written for at most `milliseconds`, and
+ * ends the service thread. At most 123 bytes of the reason are sent. Called once, after gateway_start.
  */
 void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milliseconds);
 /*
- * Returns when the last callback has returned, with their context. Called once, after gateway_stop, not from a callback. From then on
- * the "any thread" functions do nothing.
+ * Returns when the last callback has returned, with their context. Called once, after gateway_stop, not from a
+ * callback. From then on the "any thread" functions do nothing.
  */
 void *_Nullable gateway_join(gateway *gateway);
 
@@ -256,8 +262,9 @@ void gateway_free(gateway *gateway);
 
 enum { GATEWAY_FRAME_HEADROOM = 16 };
 /*
- * A frame of the `length` bytes that stand GATEWAY_FRAME_HEADROOM bytes into `block`, which is the frame's from now on and let
- * go with `release`. One reference, owned by the caller; NULL when out of memory, and the block is still the caller's.
+ * A frame of the `length` bytes that stand GATEWAY_FRAME_HEADROOM bytes into `block`, which is the frame's from now on
+ * and let go with `release`. One reference, owned by the caller; NULL when out of memory, and the block is still the
+ * caller's.
  */
 gateway_frame *_Nullable gateway_frame_create(void *block, size_t length, void (*release)(void *_Nullable block));
 /* Bytes on the wire, the header included. */
@@ -273,8 +280,8 @@ void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel
 /* Has `notified` called once everything queued before is on its way. Any thread. */
 void gateway_notify(gateway *gateway, gateway_channel_id channel, uint64_t value);
 /*
- * Whether everything sent to a channel is with the kernel. If not, `drained` is called with the bit `waiter` (0 to 63) set as
- * soon as it is. True for a channel that is gone. Any thread.
+ * Whether everything sent to a channel is with the kernel. If not, `drained` is called with the bit `waiter` (0 to 63)
+ * set as soon as it is. True for a channel that is gone. Any thread.
  */
 bool gateway_is_drained(const gateway *gateway, gateway_channel_id channel, unsigned waiter);
 /* Has what is queued written. Any thread; in a callback it is not needed. */
@@ -283,8 +290,8 @@ void gateway_flush(gateway *gateway);
 /* Reads from a session again after `received` returned false. Any thread. */
 void gateway_resume(gateway *gateway, gateway_channel_id session);
 
-/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason, of which at most 123 bytes are sent.
-   Any thread. */
+/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason, of which at most 123
+   bytes are sent. Any thread. */
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*
@@ -300,14 +307,15 @@ void gateway_refuse(gateway *gateway, gateway_request_id request, gateway_fault 
 /*
  * Streams: answers without a known end, such as server-sent events.
  *
- * Answers a request with a stream: status 200, `stream_headers` and `headers`, then frames, until gateway_close, or until the
- * client leaves (also one that reads nothing for read_timeout). The answer begins with the first frame, at the latest after a
- * second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request the head is the whole answer.
- * Only in a callback.
+ * Answers a request with a stream: status 200, `stream_headers` and `headers`, then frames, until gateway_close, or
+ * until the client leaves (also one that reads nothing for read_timeout). The answer begins with the first frame, at
+ * the latest after a second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request
+ * the head is the whole answer. Only in a callback.
  */
 gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers);
 /*
- * Ends a stream with a last frame; or, when nothing was sent yet, answers the request as gateway_respond does instead. Any thread.
+ * Ends a stream with a last frame; or, when nothing was sent yet, answers the request as gateway_respond does instead.
+ * Any thread.
  */
 void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
                         const char *headers, const uint8_t *_Nullable body, size_t length);

@@ -14,8 +14,8 @@ package struct Role: Sendable {
   /// Whether they may run statements of their own, which are bound to nothing that `tables` says.
   package var allowsOwnStatements = false
 
-  /// Patterns of the names of databases that they may use, in a server that has several; nil: all, or where tokens lead to databases,
-  /// those alone.
+  /// Patterns of the names of databases that they may use, in a server that has several; nil: all, or where tokens lead
+  /// to databases, those alone.
   package var databases: [String]?
   /// Patterns of the names of databases that they may make and remove.
   package var managed: [String] = []

@@ -5,8 +5,8 @@ import Wire
 
 // Identities of sessions, streams and requests. On the service thread.
 extension Clients {
-  /// The HTTP status that refuses a handshake for its token; nil accepts it. A token whose key has to be fetched is judged when
-  /// the session is open: the service thread never waits.
+  /// The HTTP status that refuses a handshake for its token; nil accepts it. A token whose key has to be fetched is
+  /// judged when the session is open: the service thread never waits.
   func refusal(of handshake: HTTPRequest) -> Int? {
     do throws(FreshetError) {
       var identity = Identity.anonymous
@@ -89,7 +89,8 @@ extension Clients {
     }
   }
 
-  /// A session is this client's from now on, and has the database that the client is led to, which may have to be opened first.
+  /// A session is this client's from now on, and has the database that the client is led to, which may have to be
+  /// opened first.
   ///
   /// One that has a database keeps it: nobody who is led elsewhere can have the session.
   private func lead(
@@ -124,7 +125,8 @@ extension Clients {
     if let result { reply(result) }
   }
 
-  /// What a session waited for has come: `step` is done, and the message that came meanwhile, unless it waits for something else.
+  /// What a session waited for has come: `step` is done, and the message that came meanwhile, unless it waits for
+  /// something else.
   private func goOn(_ session: ChannelID, _ step: () -> Void) {
     let held = sessions[session]?.who.endWaiting()
     step()

@@ -6,7 +6,8 @@ import Requests
 
 /// The clients of one service thread: reads what they send, on that thread, and passes it on.
 ///
-/// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions` and `records`.
+/// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions`
+/// and `records`.
 final class Clients: GatewayDelegate {
   /// Of the service thread.
   private let number: Int

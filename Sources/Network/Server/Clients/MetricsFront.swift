@@ -2,8 +2,8 @@ import Gateway
 import LiveQuery
 import Logging
 
-/// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its own: they are
-/// answered whatever the other one is busy with.
+/// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its
+/// own: they are answered whatever the other one is busy with.
 final class MetricsFront: GatewayDelegate {
   private let reports: ServerReports
   private let policy: OriginPolicy

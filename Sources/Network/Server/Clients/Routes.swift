@@ -141,7 +141,8 @@ final class Routes: Sendable {
 }
 
 extension ServedDatabase {
-  /// - Throws: `constraint` where the client names another epoch: what came of a transaction of that epoch is not known here.
+  /// - Throws: `constraint` where the client names another epoch: what came of a transaction of that epoch is not known
+  ///   here.
   fileprivate func checkEpoch(_ members: [String: JSONValue]) throws(FreshetError) {
     let present = pool.file.epochs.greeting
     guard let epoch = try TransactionSource.epoch(members), epoch != present else { return }

@@ -4,8 +4,8 @@ import LiveQuery
 import Requests
 import Synchronization
 
-/// Requests for snapshots, explanations and the schema that are not answered yet: for clients that leave, and for the end of the
-/// server.
+/// Requests for snapshots, explanations and the schema that are not answered yet: for clients that leave, and for the
+/// end of the server.
 ///
 /// Any thread: one lock.
 final class SnapshotRequests: Sendable {

@@ -1,5 +1,5 @@
-/// The origin of pages that an operator lets in, as browsers send it: a scheme and a host in lower case, and a port that is not the
-/// scheme's own.
+/// The origin of pages that an operator lets in, as browsers send it: a scheme and a host in lower case, and a port
+/// that is not the scheme's own.
 package enum AllowedOrigin {
   /// What is wrong with a text that an operator gave; nil: it is one.
   package static func mistake(in text: String) -> String? {

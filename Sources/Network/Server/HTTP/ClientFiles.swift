@@ -2,8 +2,8 @@ import Foundation
 import Gateway
 import LiveQuery
 
-/// The JavaScript client and `<live-list>`, as every server serves them: at a path of its own, whatever else it serves, also to pages of
-/// the origins that it allows.
+/// The JavaScript client and `<live-list>`, as every server serves them: at a path of its own, whatever else it serves,
+/// also to pages of the origins that it allows.
 struct ClientFiles: Sendable {
   private struct File: Sendable {
     let type: String

@@ -31,8 +31,9 @@ struct OriginPolicy: Sendable {
     return nil
   }
 
-  /// Whether a request is more than a look. Where a browser says that another site's page sends it (Sec-Fetch-Site), the word of its
-  /// Origin is not enough: a page of the same name on another port, or behind another scheme, is another site's.
+  /// Whether a request is more than a look. Where a browser says that another site's page sends it (Sec-Fetch-Site),
+  /// the word of its Origin is not enough: a page of the same name on another port, or behind another scheme, is
+  /// another site's.
   private func mayChange(_ request: HTTPRequest) -> Bool { !["GET", "HEAD", "OPTIONS"].contains(request.method) }
 
   /// - Parameter host: such as "localhost:8080", "127.0.0.1", "[::1]:8080".

@@ -6,7 +6,8 @@ extension AccessToken {
   /// The parameter of a URL that has a token, for clients that cannot send headers (RFC 6750, 2.3).
   private static let parameter = "access_token"
 
-  /// The token that a request carries; nil without one. Authorization of other schemes is not for this server: a proxy's, perhaps.
+  /// The token that a request carries; nil without one. Authorization of other schemes is not for this server: a
+  /// proxy's, perhaps.
   ///
   /// - Throws: `unauthenticated` when there are several.
   static func of(_ request: HTTPRequest) throws(FreshetError) -> AccessToken? {

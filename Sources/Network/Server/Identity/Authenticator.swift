@@ -32,7 +32,8 @@ final class Authenticator: Sendable {
   /// Verifies a token: at once where its key is known.
   ///
   /// - Parameter later: called with the answer when the key has to be fetched first, on any thread.
-  /// - Returns: nil when the answer comes later. An error is `unauthenticated`, or `overloaded` when no keys are there to tell.
+  /// - Returns: nil when the answer comes later. An error is `unauthenticated`, or `overloaded` when no keys are there
+  ///   to tell.
   func verify(
     _ token: AccessToken, later: @escaping @Sendable (Result<Identity, FreshetError>) -> Void
   ) -> Result<Identity, FreshetError>? {

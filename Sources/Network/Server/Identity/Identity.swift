@@ -33,7 +33,8 @@ struct Identity: Sendable, Hashable {
   /// Distinguishes two tokens of one person, and says nothing about the person.
   private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]
 
-  /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the same.
+  /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the
+  /// same.
   func sees(theSameAs other: Identity) -> Bool {
     subject == other.subject && role == other.role && rule == other.rule && lastingClaims == other.lastingClaims
   }

@@ -101,7 +101,8 @@ final class PublicKey: @unchecked Sendable {
     return EVP_PKEY_fromdata(context, &key, Int32(openssl_public_key), parameters) == 1 ? key : nil
   }
 
-  /// Makes a key of the numbers of a JSON Web Key for a curve: each as long as the curve's numbers are; `y` is empty for Ed25519.
+  /// Makes a key of the numbers of a JSON Web Key for a curve: each as long as the curve's numbers are; `y` is empty
+  /// for Ed25519.
   convenience init?(_ kind: Kind, x: [UInt8], y: [UInt8]) {
     guard x.count == kind.coordinateBytes, kind == .ed25519 ? y.isEmpty : y.count == x.count else { return nil }
     self.init(

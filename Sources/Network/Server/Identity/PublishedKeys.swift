@@ -3,7 +3,8 @@ import Logging
 import Store
 import Synchronization
 
-/// The keys that are published at an address: fetched at the start, and again when a token names one that is not among them.
+/// The keys that are published at an address: fetched at the start, and again when a token names one that is not among
+/// them.
 ///
 /// A fetch that fails leaves the keys that were there. Any thread: one lock.
 final class PublishedKeys: Sendable {

@@ -1,7 +1,8 @@
 import LiveQuery
 import Wire
 
-/// What the bearer of a token may follow, and nothing else: the claim `freshet`. Who signs the token says the query, and no role has to.
+/// What the bearer of a token may follow, and nothing else: the claim `freshet`. Who signs the token says the query,
+/// and no role has to.
 struct SealedQueries: Sendable, Hashable {
   /// As JSON, by the name that the bearer uses; "" for the one of a token that has no names.
   private let queries: [String: JSONValue]

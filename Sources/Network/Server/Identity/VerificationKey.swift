@@ -5,8 +5,9 @@ enum VerificationKey: Sendable {
   case secret([UInt8])
   case published(PublicKey)
 
-  /// What verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. That a key can
-  /// never be used as one of another kind is what keeps an RSA key, which is public, from being taken for a secret.
+  /// What verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. That a
+  /// key can never be used as one of another kind is what keeps an RSA key, which is public, from being taken for a
+  /// secret.
   func verifier(for algorithm: SignatureAlgorithm) -> SignatureVerifier? {
     let fits =
       switch self {

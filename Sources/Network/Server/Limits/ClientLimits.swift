@@ -11,8 +11,8 @@ package enum LimitedClient: Hashable, Sendable {
 
 /// What clients use of what each of them may: requests and messages a second, and what they have of each `Resource`.
 ///
-/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share what
-/// one of them may use.
+/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share
+/// what one of them may use.
 ///
 /// A value: `UsageLimits` guards it.
 package struct ClientLimits {
@@ -94,8 +94,8 @@ package struct ClientLimits {
     usages[client]?.held[resource] = held > 1 ? held - 1 : nil
   }
 
-  /// Makes room for a client that is not in the table. The work is in proportion to the clients that have come since the last time,
-  /// or is done once a second while the table is full.
+  /// Makes room for a client that is not in the table. The work is in proportion to the clients that have come since
+  /// the last time, or is done once a second while the table is full.
   private mutating func admit(_ client: LimitedClient, at now: Int64) -> LimitedClient {
     if usages.count < sweepAt || usages[client] != nil { return client }
     if usages.count >= capacity, sweptAt > now - 1_000_000 { return .others }

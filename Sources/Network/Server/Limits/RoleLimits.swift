@@ -29,7 +29,8 @@ package struct RoleLimits: Sendable, Equatable {
   }
 }
 
-/// What the clients of each role use, each identity by itself. Clients without a name share their address's limits alone.
+/// What the clients of each role use, each identity by itself. Clients without a name share their address's limits
+/// alone.
 ///
 /// A value: `UsageLimits` guards it.
 struct IdentityLimits {

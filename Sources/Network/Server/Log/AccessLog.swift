@@ -5,7 +5,8 @@ import Logging
 import Store
 import Wire
 
-/// One line of JSON for each request, session and subscription, with its client and outcome. No line has tokens, values or SQL.
+/// One line of JSON for each request, session and subscription, with its client and outcome. No line has tokens, values
+/// or SQL.
 ///
 /// Any thread; no caller waits for the disk.
 final class AccessLog: Sendable {

@@ -7,9 +7,10 @@ import Wire
 
 /// One line for the beginning and one for the end of each transaction, and of the making and removing of databases, with its client and outcome, without SQL and values.
 ///
-/// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line that says `end` is
-/// never dropped: while the disk is full it waits, and so no other transaction begins. After a `begin` without an `end`, the log does
-/// not say whether the transaction was committed, because the process ended in between.
+/// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line
+/// that says `end` is never dropped: while the disk is full it waits, and so no other transaction begins. After a
+/// `begin` without an `end`, the log does not say whether the transaction was committed, because the process ended in
+/// between.
 ///
 /// Any thread, where nothing else is said.
 final class AuditLog: Sendable {

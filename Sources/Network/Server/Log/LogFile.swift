@@ -6,7 +6,8 @@ import Ground
 struct LogFile: ~Copyable {
   private let destination: LogDestination
   private var descriptor: Int32
-  /// The last line was written in part, because the disk was full, and is still there: the next one begins with a line feed.
+  /// The last line was written in part, because the disk was full, and is still there: the next one begins with a line
+  /// feed.
   private var isTorn = false
 
   /// - Throws: `errno`.
@@ -56,7 +57,8 @@ struct LogFile: ~Copyable {
 
   /// Takes the part of a line out again: what reads the log need not know of it.
   ///
-  /// - Returns: false where that cannot be, because the file has no length, or another program has written after the line.
+  /// - Returns: false where that cannot be, because the file has no length, or another program has written after the
+  ///   line.
   private func removeEnd(_ count: Int) -> Bool {
     let position = lseek(descriptor, 0, SEEK_CUR)
     guard position >= count, lseek(descriptor, 0, SEEK_END) == position else { return false }

@@ -66,8 +66,8 @@ extension JSONWriter {
 }
 
 extension String {
-  /// Cut to so many characters. What a terminal would obey or turn around becomes U+FFFD; what would end the line or the string, the
-  /// writer escapes.
+  /// Cut to so many characters. What a terminal would obey or turn around becomes U+FFFD; what would end the line or
+  /// the string, the writer escapes.
   func loggable(_ limit: Int) -> String {
     let isShort = utf8.count <= limit
     if isShort, utf8.allSatisfy({ $0 < 0x7F }) { return self }

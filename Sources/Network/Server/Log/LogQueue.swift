@@ -4,7 +4,8 @@ import Logging
 import Synchronization
 import Wire
 
-/// Lines on their way to a file, which a thread of its own writes: no other thread waits for the disk unless it asks to.
+/// Lines on their way to a file, which a thread of its own writes: no other thread waits for the disk unless it asks
+/// to.
 ///
 /// Any thread, where nothing else is said. Mutable state: the file is the thread's once it runs; the rest is atomic.
 final class LogQueue: Sendable {
@@ -144,7 +145,8 @@ final class LogQueue: Sendable {
 
   /// Takes what others have queued.
   ///
-  /// - Returns: whether lines that could not be written are tried again now: somebody waits, or the file is another one.
+  /// - Returns: whether lines that could not be written are tried again now: somebody waits, or the file is another
+  ///   one.
   private func take(_ work: inout Work) -> Bool {
     var mustTry = false
     for command in mailbox.takeAll() {

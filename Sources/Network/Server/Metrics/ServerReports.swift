@@ -58,8 +58,8 @@ final class ServerReports: Sendable {
     database.followers.request(of: database.pool) { report in reply(report.lists) }
   }
 
-  /// Whether what clients ask can be answered: the followers are asked, for only they know. Where there are several databases, none of them
-  /// makes the server unready.
+  /// Whether what clients ask can be answered: the followers are asked, for only they know. Where there are several
+  /// databases, none of them makes the server unready.
   ///
   /// - Parameter reply: nil: it can.
   func readiness(_ reply: @escaping @Sendable (FreshetError?) -> Void) {

@@ -94,7 +94,8 @@ final class SessionOutput: SubscriptionOutput {
     gateway.flush()
   }
 
-  /// What was sent to subscriptions leaves at the end of a follower's tick, so that everything due to a session is one write.
+  /// What was sent to subscriptions leaves at the end of a follower's tick, so that everything due to a session is one
+  /// write.
   func flush() { gateway.flush() }
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {
@@ -163,9 +164,9 @@ final class SessionOutput: SubscriptionOutput {
     }
   }
 
-  /// Whether a message may be sent. Rows may not where they exceed the budget: their clients asked for them, and without them a list
-  /// would not be the server's, so the session ends, and a client that comes back later is served. Patches always may, because
-  /// other clients must not notice that one asks too much.
+  /// Whether a message may be sent. Rows may not where they exceed the budget: their clients asked for them, and
+  /// without them a list would not be the server's, so the session ends, and a client that comes back later is served.
+  /// Patches always may, because other clients must not notice that one asks too much.
   private func hasRoom(for frame: Frame, _ message: ServerMessage) -> Bool {
     switch message {
     case .snapshot, .rows: gateway.hasRoom(for: frame.size)

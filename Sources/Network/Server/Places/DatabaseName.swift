@@ -1,7 +1,7 @@
 /// The name of a database in a folder: its path there, without its ending.
 ///
-/// A name is never a path that leads elsewhere: its parts are neither empty nor hidden, and have no character that a file system or a
-/// terminal takes for something else.
+/// A name is never a path that leads elsewhere: its parts are neither empty nor hidden, and have no character that a
+/// file system or a terminal takes for something else.
 package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let description: String
 

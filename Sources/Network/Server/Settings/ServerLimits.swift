@@ -9,15 +9,16 @@ package struct ServerLimits: Sendable {
   package var followers = 2
   /// Threads that run queries and read the contents of many rows.
   package var readers = 4
-  /// At the sockets. Clients on this machine are not counted among an address's connections unless the operator sets a limit: they may be
-  /// a proxy's.
+  /// At the sockets. Clients on this machine are not counted among an address's connections unless the operator sets a
+  /// limit: they may be a proxy's.
   package var sockets = SocketLimits.ofServer
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
   /// Requests of a connection that may wait for their answers; while as many do, no more are read.
   package var waitingRequests = 32
-  /// Requests that one address may send a second, messages of all its sessions a second (of both five times as many at once after
-  /// a pause), and its subscriptions; 0 for any number. Nil for 1,000, 5,000 and 20,000, this machine's own not counted.
+  /// Requests that one address may send a second, messages of all its sessions a second (of both five times as many at
+  /// once after a pause), and its subscriptions; 0 for any number. Nil for 1,000, 5,000 and 20,000, this machine's own
+  /// not counted.
   package var requestsPerAddress: Int?
   package var messagesPerAddress: Int?
   package var subscriptionsPerAddress: Int?

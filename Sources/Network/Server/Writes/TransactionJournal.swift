@@ -6,12 +6,13 @@ package import Logging
 import Synchronization
 import Wire
 
-/// What came of transactions that clients have named (`once`), on the disk as soon as it is known: so that a process that is killed takes no
-/// promise with it.
+/// What came of transactions that clients have named (`once`), on the disk as soon as it is known: so that a process
+/// that is killed takes no promise with it.
 ///
-/// A name is written before its transaction begins, and its outcome before the client gets it. Of a name without an outcome it is not known
-/// whether the transaction is in the file. Nothing is synced: the file outlives the process, and the machine only after an orderly
-/// end, which removes it, because the last state then has everything (`StateKeeper`).
+/// A name is written before its transaction begins, and its outcome before the client gets it. Of a name without an
+/// outcome it is not known whether the transaction is in the file. Nothing is synced: the file outlives the process,
+/// and the machine only after an orderly end, which removes it, because the last state then has everything
+/// (`StateKeeper`).
 ///
 /// Any thread. Mutable state, in a mutex: the log.
 package final class TransactionJournal: Sendable {

@@ -4,7 +4,8 @@ import Store
 
 /// What came of transactions that their clients have named (`once`), so that a repeat is answered and not run again.
 ///
-/// Pure: who owns it gives the time, and calls the replies that it returns. Every operation is O(1), forgetting amortised.
+/// Pure: who owns it gives the time, and calls the replies that it returns. Every operation is O(1), forgetting
+/// amortised.
 struct TransactionMemory {
   typealias Outcome = Result<CommittedTransaction, FreshetError>
   typealias Reply = @Sendable (Outcome) -> Void

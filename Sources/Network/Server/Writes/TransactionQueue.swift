@@ -7,10 +7,11 @@ import Requests
 import Store
 import Synchronization
 
-/// The third domain: one connection that writes for clients, one transaction after the other, in steps that workers take.
+/// The third domain: one connection that writes for clients, one transaction after the other, in steps that workers
+/// take.
 ///
-/// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry the same
-/// numbers.
+/// A transaction is answered once a follower has seen it, with the follower's number of the new state: patches carry
+/// the same numbers.
 // @unchecked: `holder`, `commands`, `lastUse` and `isEnding` are of the thread that steps it, after init.
 final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   private enum Command: Sendable {
@@ -21,7 +22,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     case stop
   }
 
-  /// Of the writers of all files. One waits for its file's lock as long as a transaction may take, so they are not those of followers.
+  /// Of the writers of all files. One waits for its file's lock as long as a transaction may take, so they are not
+  /// those of followers.
   private static let workers = Workers(threads: 16)
   private let item = WorkItem(TransactionQueue.workers)
   private let mailbox: Mailbox<Command>
@@ -45,7 +47,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   private var isEnding = false
   /// When it last ran a transaction.
   private var lastUse = MonotonicClock.system.now
-  /// How long after a transaction the connection is kept, which locks keep other programs from having the file for themselves.
+  /// How long after a transaction the connection is kept, which locks keep other programs from having the file for
+  /// themselves.
   private static let restTime = Nanoseconds.milliseconds(2_000)
 
   var counts: (committed: Int, failed: Int, waiting: Int) {
@@ -149,7 +152,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     return opened
   }
 
-  /// The -wal or -shm was deleted, or the file overwritten: what was committed is saved if it can be, and the files are let go.
+  /// The -wal or -shm was deleted, or the file overwritten: what was committed is saved if it can be, and the files are
+  /// let go.
   private func giveUp(_ writer: Writer) {
     writer.rescue()
     holder.close()
@@ -217,8 +221,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   /// What a client asked is refused before it begins.
   ///
   /// - Parameter key: as of `transact`.
-  /// - Parameter reply: called once that is in the audit log, or cannot be: on the thread that steps it; at once where there is no such log. It
-  ///   gets the error, or what came of the same transaction before.
+  /// - Parameter reply: called once that is in the audit log, or cannot be: on the thread that steps it; at once where
+  ///   there is no such log. It gets the error, or what came of the same transaction before.
   func refuse(
     _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
     reply: @escaping TransactionMemory.Reply

@@ -63,7 +63,8 @@ import Wire
     return String(rows[..<(rows.firstRange(of: ",\"complete\"")?.lowerBound ?? rows.endIndex)])
   }
 
-  /// SQLite evaluates what a client wrote before a filter with a subquery, and what an index has before what it has not.
+  /// SQLite evaluates what a client wrote before a filter with a subquery, and what an index has before what it has
+  /// not.
   @Test(arguments: [
     ("json(text)+IS+NOT+NULL", "[[1,1,\"{}\"]]"), ("text->'$'+IS+NOT+NULL", "[[1,1,\"{}\"]]"),
     ("CASE+WHEN+text+LIKE+'h%25'+THEN+json('x')+END+IS+NULL", "[[1,1,\"{}\"]]"),

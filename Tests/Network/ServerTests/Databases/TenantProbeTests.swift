@@ -8,7 +8,8 @@ import Wire
 
 /// Whatever a client of one tenant asks, with whatever it has seen of another: nothing of the other's crosses.
 ///
-/// What each tenant has is marked by a word that stands nowhere else: in its rows, tables, roles, published queries and names.
+/// What each tenant has is marked by a word that stands nowhere else: in its rows, tables, roles, published queries and
+/// names.
 @Suite struct TenantProbeTests {
   private static let words = ["sesame", "quartz", "walrus"]
 

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// What people and scripts do to the -wal and -shm of a database that is served. The server is a process of its own: all
-/// connections of a process share one -shm.
+/// What people and scripts do to the -wal and -shm of a database that is served. The server is a process of its own:
+/// all connections of a process share one -shm.
 @Suite struct LostFileTests {
   /// A server, a client that follows all rows, and fresh processes that write and read.
   private final class Served {

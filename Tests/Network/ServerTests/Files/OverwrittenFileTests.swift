@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// What restores do to a database that is served: they write over its file, without SQLite. The server is a process of its own, and what
-/// writes are others.
+/// What restores do to a database that is served: they write over its file, without SQLite. The server is a process of
+/// its own, and what writes are others.
 @Suite struct OverwrittenFileTests {
   enum Way: String, CaseIterable {
     /// As `cp`: truncates, then writes.

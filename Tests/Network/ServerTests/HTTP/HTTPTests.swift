@@ -297,7 +297,8 @@ import Wire
     let policy = try #require(response.headers["content-security-policy"])
     let directives = policy.split(separator: ";").map { $0.trimmingPrefix(" ") }
     #expect(directives.contains("default-src 'self'") && directives.contains { $0.hasPrefix("connect-src ") })
-    // A page that needs 'unsafe-inline' or 'unsafe-eval' is written otherwise; *, data: and blob: would let scripts in as well.
+    // A page that needs 'unsafe-inline' or 'unsafe-eval' is written otherwise; *, data: and blob: would let scripts in
+    // as well.
     #expect(!policy.contains("unsafe") && !policy.contains("*"))
     #expect(!directives.contains { $0.hasPrefix("script-src") || $0.hasPrefix("style-src") })
     #expect(response.headers["x-content-type-options"] == "nosniff")

@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// Servers of one file, one after the other: what clients hold of one, the next one goes on with, or replaces. SQLite itself is the oracle.
+/// Servers of one file, one after the other: what clients hold of one, the next one goes on with, or replaces. SQLite
+/// itself is the oracle.
 @Suite(.serialized) struct RestartTests {
   private static let seed = PropertySeeds.repeated ?? .random(in: 0 ... .max)
 

@@ -4,16 +4,17 @@
 
 #include <stdbool.h>
 
-/* From the `number`-th read (or lock, or mapping of the WAL-index) of a file whose path begins with `path` on, each fails;
- * or only that one. Counts what this process's connections do that were opened after the first call. Any thread, one
- * test at a time. */
+/* From the `number`-th read (or lock, or mapping of the WAL-index) of a file whose path begins with `path` on, each
+ * fails; or only that one. Counts what this process's connections do that were opened after the first call. Any thread,
+ * one test at a time. */
 void faulty_files_arm(const char *_Nonnull path, int number, bool only_once);
 
 /* All is well again.
  * Returns whether anything has failed since the files were armed. */
 bool faulty_files_heal(void);
 
-/* The next `count` looks at whether anybody writes to such a file find nobody: as if the writer began just after them. */
+/* The next `count` looks at whether anybody writes to such a file find nobody: as if the writer began just after
+ * them. */
 void faulty_files_hide_writers(const char *_Nonnull path, int count);
 
 /* To be called before the connections are opened whose files are to fail. */
