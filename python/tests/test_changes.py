@@ -96,7 +96,7 @@ def test_the_feed_done_to_a_copy_is_the_file(tmp_path, seed, monkeypatch):
                     if numbers.random() < 0.1:
                         way.cut()
                     if numbers.random() < 0.2:
-                        # The reader ends, and another one goes on from its position.
+                        # The reader ends, and a second one continues from its position.
                         await feed.aclose()
                         feed = client.changes(since=feed.position)
                     writer.write(change(numbers), ("UPDATE mark SET n = ?", [mark]))
@@ -131,7 +131,7 @@ def test_restarts_lose_no_change_unnoticed(tmp_path, monkeypatch, end, seed):
                     while copy.rows["mark"][(1,)]["n"] != mark:
                         event = await feed.__anext__()
                         if isinstance(event, Gap):
-                            # What was written meanwhile is known to a server that could keep what it knew.
+                            # A server that could keep its state knows the changes that were made meanwhile.
                             assert end == "killed"
                             copy = Copy(db)
                         else:

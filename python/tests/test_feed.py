@@ -66,7 +66,7 @@ async def test_it_resumes_after_what_was_read_last(server):
         await peer.send(**commit(number))
     assert [(await feed.__anext__()).position for _ in range(2)] == ["p1", "p2"]
     await peer.socket.close()
-    # What had come before the connection broke is still read.
+    # Changes that had come before the connection broke are still read.
     assert (await feed.__anext__()).position == "p3"
     reading = asyncio.ensure_future(feed.__anext__())
     peer = await server.peer()

@@ -76,7 +76,7 @@ int system_open_without_access(const char *path) {
 
 int system_reports_every_write(const char *folder) {
 #ifdef __linux__
-  /* Those that linux/magic.h does not name everywhere: CIFS, SMB2, Ceph. */
+  /* File systems that linux/magic.h does not name everywhere: CIFS, SMB2, Ceph. */
   const uint32_t shared[] = {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, V9FS_MAGIC, AFS_SUPER_MAGIC, 0x65735546 /* FUSE, virtiofs */,
                              0xFF534D42,      0xFE534D42,      0x00C36400};
   struct statfs status;

@@ -1,4 +1,4 @@
-/* What SQLite may use on a thread: see "budgets" in CSQLite.h.
+/* Limits of SQLite on a thread: see "budgets" in CSQLite.h.
  *
  * SQLite looks at neither interrupts nor the clock while it compiles a statement (3.41 is the first that does), nor
  * inside one function or operator, nor while it sorts. But all of them allocate memory, and SQLite is tested for every
@@ -88,7 +88,7 @@ int sqlite_budget_work(int64_t work) {
 }
 
 /* While a statement runs, SQLite is interrupted rather than made to fail: a failed allocation ends its transaction.
- * What goes on nevertheless, because nothing looks at interrupts, gets this much more. */
+ * Code that does not check for interrupts may use this much more. */
 static const int64_t grace_bytes = 64 << 20;
 static const int64_t grace_nanoseconds = 100000000;
 

@@ -1,4 +1,4 @@
-/* What functions that SQL calls have in common. */
+/* Shared by the functions that SQL calls. */
 #ifndef FRESHET_CALLS_H
 #define FRESHET_CALLS_H
 

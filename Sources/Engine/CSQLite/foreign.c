@@ -7,7 +7,7 @@
 
 typedef struct part {
   char *name;
-  /* Of a tokenizer, the one that stands in; of an extension, its entry point or NULL. */
+  /* For a tokenizer, its stand-in; for an extension, its entry point or NULL. */
   char *other;
   int kind;
   struct part *next;

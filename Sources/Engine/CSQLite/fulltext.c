@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What the columns of a row may have together: bytes, and words. Cutting a text into words takes 50 ns a word. */
+/* Limits of all columns of a row together: bytes, and words. Cutting a text into words takes 50 ns a word. */
 static const int64_t longest_text = 4 << 20;
 static const int64_t most_words = 1 << 20;
 
@@ -36,7 +36,7 @@ typedef struct {
   int word;
 } call;
 
-/* What is written, and of what. Places that overlap are one. */
+/* The output, and its source. Overlapping places are one. */
 typedef struct {
   call *call;
   const char *open, *close;

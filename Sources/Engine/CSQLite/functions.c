@@ -28,7 +28,7 @@ void call_refuse(sqlite3_context *context, const char *message) {
 }
 
 int call_is_over(sqlite3_context *context, int64_t bytes) {
-  /* What is short is counted by SQLite's own steps. */
+  /* SQLite's own steps already count short texts. */
   if (bytes < 1024 || !sqlite_budget_work(bytes / 1024)) return 0;
   sqlite3_result_error_code(context, SQLITE_INTERRUPT);
   return 1;
@@ -170,8 +170,8 @@ static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
   sqlite3_result_text(context, (const char *)text, (int)length, SQLITE_TRANSIENT);
 }
 
-/* json_patch compares every name of one argument with every name of the other. SQLite's own is called on a connection
- * of its own, with arguments for which that is short. */
+/* json_patch compares every name of one argument with every name of the other. SQLite's own runs on a separate
+ * connection, with arguments for which that takes little time. */
 static void json_patch(sqlite3_context *context, int count, sqlite3_value **values) {
   (void)count;
   int64_t product = (int64_t)sqlite3_value_bytes(values[0]) * sqlite3_value_bytes(values[1]);

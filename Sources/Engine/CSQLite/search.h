@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* What is looked for, divided into two parts: first the right one is compared, then the left. */
+/* A pattern, divided into two parts: the right one is compared first, then the left. */
 typedef struct {
   const unsigned char *bytes;
   int64_t count;

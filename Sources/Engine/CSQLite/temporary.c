@@ -93,7 +93,7 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
   return SQLITE_OK;
 }
 
-/* Nobody else has the file: there is nothing to sync and nothing to lock. */
+/* No other process has the file: there is nothing to sync or lock. */
 static int do_nothing(sqlite3_file *file, int how) {
   (void)file;
   (void)how;

@@ -16,7 +16,7 @@ package final class ControllerPool: Sendable {
   package static let mostFollowers = 63
   /// Package-visible for its statistics.
   package let readers: ReaderPool
-  /// What is shared with everything in this process that follows the file.
+  /// The state that everything in this process that follows the file shares.
   package let file: FollowedFile
   /// The feed of changes.
   package let feed: ChangeFeedThread
@@ -81,7 +81,7 @@ package final class ControllerPool: Sendable {
   /// The follower of a query.
   package func follower(for query: Query) -> FollowerThread {
     if followers.count == 1 { return followers[0] }
-    // The same in every process: a follower goes on with what it knew of its tables.
+    // The same in every process, so that a follower's kept state fits its lists.
     return followers[Fingerprint(of: query).choice(of: followers.count)]
   }
 
@@ -105,8 +105,8 @@ package final class ControllerPool: Sendable {
     feed.requestTick()
   }
 
-  /// Sessions for which `SubscriptionOutput.isDrained` returned false to these followers are drained; one bit each. Any
-  /// thread.
+  /// Called when sessions drain for which `SubscriptionOutput.isDrained` had returned false; `followers` has one bit
+  /// per follower that asked. Any thread.
   package func sessionsDrained(for followers: UInt64) {
     for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.requestTick() }
     if followers >> count & 1 == 1 { feed.requestTick() }

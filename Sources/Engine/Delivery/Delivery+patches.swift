@@ -30,7 +30,7 @@ extension Delivery {
       if !due.members.isEmpty { sendPatches(list, due.members, now) }
       list.reader.forgetContents()
     }
-    // Subscriptions for which a patch would be larger than a snapshot.
+    // Sends snapshots to subscriptions whose patch would be larger.
     sendSnapshots()
   }
 

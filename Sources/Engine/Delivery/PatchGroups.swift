@@ -29,7 +29,7 @@ struct PatchGroups {
   }
 }
 
-/// What determines a patch.
+/// All that a patch depends on.
 private struct PatchKey: Hashable {
   let held: ObjectIdentifier
   let from: String

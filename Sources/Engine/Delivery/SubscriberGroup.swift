@@ -5,7 +5,7 @@ import LiveQuery
 import Requests
 import Store
 
-/// What a client has of a result, and when it was last sent a message.
+/// The version that a client has of a result, and when it was last sent a message.
 struct ClientState {
   /// The version that the client has. The contents of its window are exactly this version's.
   var held: ResultVersion

@@ -4,7 +4,7 @@ import Requests
 import Wire
 
 extension Subscription {
-  /// What a subscription's client gets next: one message at a time, and answers in the order of its requests.
+  /// Decides what a subscription's client gets next: one message at a time, and answers in the order of its requests.
   ///
   /// ```
   ///              ┌── startOver ──► startingOver ── snapshotSent ──┐

@@ -6,7 +6,7 @@ import Logging
 import Store
 import Wire
 
-// What is kept for the next process.
+// State of the feed that is kept for the next process.
 extension ChangeFeed {
   var state: FeedJournal.State? {
     guard let tables, !tables.isEmpty, restored == nil, carried == nil,

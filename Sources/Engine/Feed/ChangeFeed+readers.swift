@@ -25,7 +25,7 @@ extension ChangeFeed {
 
   func position(_ number: UInt64) -> String { positions.name(behind: number) }
 
-  /// From here on it can be told what changes: its tables have been read, and the next process would go on with them.
+  /// Called once its tables have been read: changes from here on can be reported, also by the next process.
   func begin(_ reader: FeedReader) {
     let tables = reader.view.tables.values.map(\.table)
     let known = tables.map(\.knownSince)

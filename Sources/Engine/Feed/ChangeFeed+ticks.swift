@@ -41,7 +41,7 @@ extension ChangeFeed {
     try append(steps, of: tick, connection)
   }
 
-  /// Nil: it is the one of before.
+  /// Nil: unchanged.
   private func schema(after tick: CapturedTick, _ connection: DatabaseConnection) throws -> DatabaseSchema? {
     guard tick.hasSchemaChanged || restored != nil else { return nil }
     do {
@@ -96,7 +96,7 @@ extension ChangeFeed {
     beginJournal()
   }
 
-  /// What a tick found on its way from one state to the next.
+  /// The changes that a tick found between two states.
   struct Step {
     var builder = CommitBuilder()
     let commits: Int64

@@ -8,11 +8,10 @@ import Store
 import Wire
 
 /// The feed of every change of a file's rows, in steps of ticking and sending.
-///
-/// It follows the file as followers of lists do, on a connection and with a capture of its own: whoever reads the feed
-/// slows no list down. A tick goes through each commit whose frames are still there, so that each is an entry of the
-/// log; those of which they are not are one entry together. Nothing is followed before somebody reads; from then on the
-/// tables that were asked for are, until the server ends.
+/// It follows the file as followers of lists do, on a connection and with a capture of its own, so that its readers
+/// slow no list down. A tick goes through each commit whose frames still exist, and makes it an entry of the log;
+/// commits whose frames are gone become one entry together. Following starts with the first reader, and continues until
+/// the server ends.
 ///
 /// ```
 /// file ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
@@ -36,7 +35,7 @@ final class ChangeFeed: Stepped {
   var waiting: [(key: SubscriptionKey, reply: @Sendable (String?) -> Void)] = []
   /// Commits whose rows could not be looked up in their state.
   var carried: (builder: CommitBuilder, commits: Int64)?
-  /// Names positions: another one whenever those of before are worth nothing.
+  /// Prefix of positions. Renewed when earlier positions become invalid.
   var epoch: String { didSet { positions = FeedPositions(epoch: epoch) ?? positions } }
   private(set) var positions: FeedPositions
   /// The number of the last tick's state.
@@ -46,7 +45,7 @@ final class ChangeFeed: Stepped {
   var mustTick = false
   /// A reader goes on reading.
   var mustDeliver = false
-  /// What another process has kept, until the first tick.
+  /// State kept by another process; nil after the first tick.
   var restored: FeedJournal.Restored?
   /// When the next state is kept, and up to which entry of the log the last one was.
   var nextState = Instant.distantPast
@@ -60,10 +59,10 @@ final class ChangeFeed: Stepped {
   /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not
   /// see.
   static let quietTime = Nanoseconds.milliseconds(60_000)
-  /// What one reader is sent before others get their turn.
+  /// Bytes sent to one reader before others get their turn.
   static let turnBytes = 256 << 10
-  /// What one message's filters may take: steps of SQLite's virtual machine, a tenth of a second or so, because a busy
-  /// machine is no fault of a reader's; and a time that nothing takes.
+  /// Limits for the filters of one message: steps of SQLite's virtual machine, about a tenth of a second, so that a
+  /// busy machine does not count; and a time that only a defect exceeds.
   static let filterSteps = 2_000_000
   static let filterTime = Nanoseconds.milliseconds(10_000)
   /// How often states are kept while something changes.
@@ -102,7 +101,7 @@ final class ChangeFeed: Stepped {
   }
 
   var clock: MonotonicClock { configuration.clock }
-  /// Nobody has read yet.
+  /// No client has read yet.
   var isUnused: Bool { tables?.isEmpty != false && openings.isEmpty && carried == nil && restored == nil }
 
   func step() -> Rest {
@@ -116,7 +115,7 @@ final class ChangeFeed: Stepped {
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }
-    // Whoever gets a message finds it counted.
+    // Count a message before any reader gets it.
     (counts.readers, counts.bytes) = (readers.count, log.byteCount)
     counter.publish(counts)
     output.flush()

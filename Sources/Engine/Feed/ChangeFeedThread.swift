@@ -5,24 +5,24 @@ package import Logging
 package import Requests
 import Store
 
-/// What the feed works on, and its limits.
+/// The file and the limits of the feed.
 package struct FeedConfiguration: Sendable {
   /// The most bytes of rows that are remembered for readers that come back.
   package var historyBytes = 64 << 20
   /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
-  /// What roles may read.
+  /// The rights of roles to read.
   package var access = AccessRules()
   /// Whether the file is a replica's.
   package var readsPosition = false
   package var clock = MonotonicClock.system
-  /// What is kept for the next process; nil: nothing.
+  /// Keeps state for the next process; nil: nothing is kept.
   package var journal: FeedJournal?
 
   package init() {}
 }
 
-/// The feed of a file, which workers step. It opens the file when somebody reads.
+/// The feed of a file, which workers step. It opens the file for its first reader.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class ChangeFeedThread: SubscriptionHost {
@@ -75,7 +75,7 @@ package final class ChangeFeedThread: SubscriptionHost {
     }
   }
 
-  /// What has been done. Any thread.
+  /// Counters since the start. Any thread.
   package var counts: FeedCounts { counter.counts }
 
   /// Something may have to be done: a session is drained, or this process has committed. Any thread.

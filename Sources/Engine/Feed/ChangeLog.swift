@@ -41,14 +41,14 @@ struct ChangeLog {
   /// - Precondition: it is newer than `oldest`, and not newer than `last`.
   subscript(number: UInt64) -> LoggedCommit { entries[entries.count - 1 - Int(last - number)]! }
 
-  /// What came after a number, as far as it is remembered.
+  /// Entries after a number, as far as they are remembered.
   func entries(after number: UInt64) -> [LoggedCommit] {
     entries.suffix(Int(last - max(number, oldest))).compactMap(\.self)
   }
 
   var newest: LoggedCommit? { entries.last ?? nil }
 
-  /// Nothing of before is known any more.
+  /// Forgets everything.
   mutating func removeAll() {
     entries = []
     forgotten = 0

@@ -3,7 +3,8 @@ import QueryCompiler
 import Store
 import Wire
 
-/// What readers that asked for the same, and may read the same, see of commits. They share its messages.
+/// Commits as they are shown to readers that asked for the same and may read the same. These readers share its
+/// messages.
 ///
 /// Owner: the feed's thread.
 final class ChangeView {
@@ -16,9 +17,9 @@ final class ChangeView {
   private static let mostRecent = 32
   /// Longer ones, in bytes, are made anew.
   private static let mostKept = 64 << 10
-  /// By capture's number, the names of tables that it has shown: what happens to one that is gone is told as well.
+  /// The names of tables that it has shown, by capture's number: changes of a deleted table are reported too.
   private var names: [Int: String] = [:]
-  /// What keeps it from being shown with the present schema; its readers end.
+  /// The error that keeps it from being shown with the present schema; its readers end.
   var failure: FreshetError?
 
   enum Message {

@@ -30,7 +30,7 @@ struct CommitBuilder {
 
   var isEmpty: Bool { rows.isEmpty && unknown.isEmpty && altered.isEmpty }
 
-  /// Whether some rows can only be told by looking them up.
+  /// Whether some rows can only be found by looking them up.
   var mustLookUp: Bool { rows.contains { $0.isThere && $0.present == nil } }
 
   mutating func noteAltered(_ table: FeedTable) { altered.append(table) }
@@ -51,7 +51,7 @@ struct CommitBuilder {
         knownKey: (wasThere && former == nil) || (isThere && present == nil) ? table.knownKey(row, of: delta) : nil))
   }
 
-  /// What a row was first stays, and what it is last counts.
+  /// Combines two changes of a row: the first former state, and the last present one.
   private mutating func take(_ row: Row) {
     guard let place = places[row.identity] else {
       places[row.identity] = rows.count

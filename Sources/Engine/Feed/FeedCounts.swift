@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What the feed of changes has done since it began.
+/// Counters of the feed since its start.
 package struct FeedCounts: Sendable, Equatable {
   /// Subscriptions and streams that read it now.
   package var readers = 0
   /// Commits that changed rows of followed tables.
   package var commits = 0
-  /// Those of them that share an entry with others.
+  /// The number of those that share an entry with others.
   package var joinedCommits = 0
   /// Gaps sent to readers.
   package var gaps = 0

@@ -4,19 +4,16 @@ import Ground
 package import Logging
 import Synchronization
 
-/// What the feed keeps for the next process: a state of capture, now and then, and every entry of the log as soon as it
-/// is there.
-///
-/// The entries are written before any reader gets them, so what readers know of is in the file, also where the process
-/// is killed. The next process compares the tables with the state; rows that entries behind it tell of are compared
-/// with those entries instead. What comes of it is exactly what nobody was told. After a restart of the machine the
-/// last entries may be missing, and positions begin anew.
-///
-/// Owner: the feed's thread; states are written on another one.
+/// Keeps the feed's state for the next process: a state of capture, now and then, and every entry of the log at once.
+/// Entries are written before any reader gets them, so the file has everything that readers know, even if the process
+/// is killed. The next process compares the tables with the state; rows of later entries are compared with those
+/// entries instead. The difference is exactly what was never sent. After a restart of the machine the last entries may
+/// be missing, and positions begin anew.
+/// Owner: the feed's thread; another thread writes states.
 package final class FeedJournal: @unchecked Sendable {
   typealias State = Journal<Mark>.Kept
 
-  /// What goes with a state.
+  /// Stored with a state.
   struct Mark: KeptWithState {
     var epoch: String
     /// The number of the entry that the state is behind, and by table the one from which on it was followed.
@@ -26,7 +23,7 @@ package final class FeedJournal: @unchecked Sendable {
     var commit: Int64
   }
 
-  /// What there was at the beginning.
+  /// The contents at the start.
   struct Restored {
     let state: CaptureState
     let mark: Mark
@@ -90,7 +87,7 @@ package final class FeedJournal: @unchecked Sendable {
     return (log?.byteCount ?? 0) > 2 * limit + (1 << 20)
   }
 
-  /// Nothing is kept any more: a log with a gap would be worse than none.
+  /// Stops keeping: a log with a gap would be worse than no log.
   private func fail(_ failure: StateFailure) {
     if !hasWarned { logger.warning("changes cannot be kept for the next start: \(failure)") }
     hasWarned = true
@@ -123,7 +120,7 @@ package final class FeedJournal: @unchecked Sendable {
   /// Writes the last state.
   func finish(with state: State) { if log != nil { states.finish(with: state) } }
 
-  /// The number of the last state that readers were told of; nil: none was kept.
+  /// The number of the last state that readers got; nil: no state was kept.
   package var lastCommit: Int64? {
     restored.map { restored in
       max(restored.mark.commit, restored.entries.last.flatMap { LoggedCommit.commit(of: $0) } ?? restored.mark.commit)

@@ -1,13 +1,12 @@
 import Store
 
-/// The names of positions in the feed of one epoch: entry numbers that nobody else can read.
-///
-/// A number would say how many commits a reader's role does not see. So it is encrypted. An entry always has the same
-/// position, by which readers know a message that comes twice. A position that belongs to no message contains a random
-/// number, so that it does not even show whether there were entries. The key is part of the epoch's own name, which is
-/// kept with the log and shown to nobody.
+/// Names positions in the feed of one epoch: entry numbers, encrypted.
+/// A plain number would reveal how many commits a reader's role does not see. So it is encrypted. An entry always has
+/// the same position, by which readers know a message that comes twice. A position that belongs to no message contains
+/// a random number, so that it does not even show whether there were entries. The key is part of the epoch's own name,
+/// which is kept with the log and never sent.
 struct FeedPositions {
-  /// What positions begin with.
+  /// Prefix of all positions of the epoch.
   private let prefix: String
   private let key: (UInt64, UInt64)
 

@@ -39,12 +39,12 @@ package struct FeedSubscription: Sendable {
   }
 }
 
-/// What other threads ask of the feed.
+/// Commands from other threads to the feed.
 enum FeedCommand: Sendable {
   case subscribe(FeedSubscription)
   case unsubscribe(SubscriptionKey)
   case end(SubscriptionKey, FreshetError)
-  /// What only subscriptions of lists have.
+  /// Only subscriptions of lists use these.
   case refuse(SubscriptionKey)
   case sessionClosed(UInt64)
   /// Calls back once a reader has been sent everything up to now; with the position, or nil where there is no such

@@ -62,7 +62,7 @@ final class FeedTable {
 
   // MARK: - Looking up
 
-  /// The row that a rowid or a key leads to in the transaction's state; nil when there is none.
+  /// The row with a rowid or key in the transaction's state; nil: no such row.
   func lookUp(rowid: Int64, key: [SQLValue]?) throws -> (rowid: Int64, row: PackedValues)? {
     guard row.storage.isWithoutRowid else { return try read(&lookUp, [.integer(rowid)]) { ["\(rowidName) IS ?1"] } }
     guard let key else { return nil }

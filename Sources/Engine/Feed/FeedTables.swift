@@ -17,7 +17,7 @@ final class FeedTables {
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private var byName: [String: FeedTable] = [:]
   private(set) var views: [ChangeView] = []
-  /// Lower-case names of tables whose changes cannot be told, which the log has named.
+  /// Lower-case names of tables that the feed cannot follow, and that the log has named.
   private var leftOut: Set<String> = []
   private let logger: Logger
 
@@ -113,13 +113,13 @@ final class FeedTables {
     let all = role.visible.tables.filter { $0.kind == .table && $0.storage != nil && $0.key != nil }.map(\.name)
     var shown: [TableView] = []
     for name in view.request.tables ?? all {
-      // One that is gone may come back.
+      // A table that was deleted may come back.
       if !isFirst, role.visible.table(name) == nil { continue }
       do throws(FreshetError) {
         let table = try self.view(of: name, view, role, checker)
         if !shown.contains(where: { $0.table === table.table }) { shown.append(table) }
       } catch {
-        // Of all tables, those that can be read are followed.
+        // A feed of all tables leaves out those that cannot be read.
         if view.request.names(name) || error.code.isRetryable { throw error }
         noteLeftOut(name, error)
       }

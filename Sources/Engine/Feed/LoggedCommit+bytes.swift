@@ -25,7 +25,7 @@ extension LoggedCommit {
   /// Reads what `encoded` made. Changes of tables that are other ones now are `unknown`, or left out where the table is
   /// gone.
   ///
-  /// - Parameter table: the table of a name and a version; nil: it is another one now.
+  /// - Parameter table: the table with a name and a version; nil: it has changed since.
   init(
     _ bytes: Bytes, table: (_ name: String, _ version: Int64) -> (table: FeedTable?, isSame: Bool)
   ) throws(ByteReader.Malformed) {

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-/// What a commit, or several that could only be seen together, changed in the tables that the feed follows.
+/// The changes of a commit, or of several commits that can only be seen together, in the tables that the feed follows.
 struct LoggedCommit {
   /// Counts the log's entries: the position of a reader that has read it.
   let number: UInt64
@@ -33,7 +33,7 @@ extension LoggedCommit {
   }
 }
 
-/// What happened to one row of a table, or to a table.
+/// A change of one row, or of a table.
 struct LoggedChange {
   enum Operation: UInt64 {
     case insert, update, delete
@@ -53,6 +53,6 @@ struct LoggedChange {
   /// The row as it is; nil for a deletion.
   var present: PackedValues?
 
-  /// Of memory: the change itself, its key, and two arrays with what the allocator adds.
+  /// Memory of the change itself, its key, and two arrays with the allocator's overhead.
   fileprivate var byteCount: Int { 208 + (former?.bytes.capacity ?? 0) + (present?.bytes.capacity ?? 0) }
 }

@@ -5,7 +5,8 @@ import RankedCollections
 import Store
 import Wire
 
-/// What readers of one kind see of a table's changes: their columns of the rows that they may read and have asked for.
+/// A table's changes as they are shown to readers of one kind: their columns of the rows that they may read and have
+/// asked for.
 ///
 /// Owner: the feed's thread.
 final class TableView {
@@ -45,7 +46,7 @@ final class TableView {
     case delete(former: PackedValues?, key: [SQLValue])
     case insert(PackedValues)
     case update(former: PackedValues?, PackedValues)
-    /// Whether the reader had the row is not known, and it must not be told of rows that it may not read.
+    /// It is unknown whether the reader had the row, and rows that it may not read must not be revealed.
     case unclear
   }
 

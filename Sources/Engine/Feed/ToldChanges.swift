@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// What readers were told after the state that was kept: the rows as they knew them last.
+/// Changes that readers got after the kept state: the last known rows.
 struct ToldChanges {
   private struct RowKey: Hashable {
     let table: Int
@@ -11,7 +11,7 @@ struct ToldChanges {
   private struct Told {
     let table: FeedTable
     let rowid: Int64
-    /// Nil: they knew that there is none.
+    /// Nil: readers know that the row is deleted.
     let row: PackedValues?
   }
 
@@ -31,7 +31,7 @@ struct ToldChanges {
     }
   }
 
-  /// What has changed since the readers were told last.
+  /// The changes since the last message to readers.
   ///
   /// - Parameters:
   ///   - changes: since the state that was kept.

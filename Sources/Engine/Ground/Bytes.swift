@@ -22,7 +22,7 @@ extension Bytes {
     return memcmp(left, right, count) == 0
   }
 
-  /// Eight bytes from `start` on as a number that compares as they do; zeros where there are none.
+  /// Eight bytes from `start` on as a number that compares as they do; missing bytes are zeros.
   @inlinable @inline(__always)
   public func word(at start: Int) -> UInt64 {
     if count >= start + 8 { return UInt64(bigEndian: loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
@@ -44,7 +44,7 @@ extension Bytes {
       state = Bytes.mix(state ^ word, 0xE703_7ED1_A0B4_28DB)
       position += 8
     }
-    // What is left, read in as few loads; bytes that overlap are hashed twice, which does no harm.
+    // The remaining bytes, read in as few loads as possible; bytes that overlap are hashed twice, which does no harm.
     var tail: UInt64 = 0
     if position < count {
       if count >= 8 {

@@ -1,4 +1,4 @@
-// What imports `Ground` has the system's C library.
+// Files that import `Ground` have the system's C library.
 #if canImport(Glibc)
   @_exported public import Glibc
 #elseif canImport(Musl)

@@ -3,7 +3,7 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-/// What one step of a tick changes in a list's aggregates.
+/// The changes that one step of a tick makes in a list's aggregates.
 struct GroupStep {
   /// The state that it leads to.
   let state: StateName

@@ -22,7 +22,7 @@ extension Evaluation {
   func nestedUnits(of list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     var units = ConcernedUnits()
     let steps = Set(tables.map(\.step)).sorted()
-    // What a row met in a state that was passed is not known any more.
+    // The conditions that a row met in an intermediate state are unknown.
     if steps.count > 1, Set(tables.map(\.index)).count > 1 { return nil }
     for step in steps {
       var shown: [CapturedRows] = []

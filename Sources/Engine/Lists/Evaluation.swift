@@ -24,8 +24,8 @@ package final class Evaluation {
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
   /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
   @exclusivity(unchecked) private(set) var capturedRows: [Int: CapturedRows] = [:]
-  /// Those of tables that no list reads any more, by lower-case name: a virtual table that comes or goes has SQLite
-  /// compile all statements again.
+  /// Virtual tables that no list reads any more, by lower-case name. They are kept because creating or dropping one
+  /// makes SQLite compile all statements again.
   @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
   /// The connection's tables of groups.
   private var groupTables: GroupTables?
@@ -189,7 +189,7 @@ package final class Evaluation {
       !hasSameViews || !shape.compiled.readsSame(in: schema) || shape.compiled.mayName(added)
     }
     for shape in outdated { outdate(shape) }
-    // What was known of these tables cannot describe their changes any more.
+    // The former memory of these tables cannot describe their changes any more.
     for (number, storage) in storages {
       let now = schema.table(storage.table.name)?.storage
       if now?.table.definition == storage.table.definition { continue }

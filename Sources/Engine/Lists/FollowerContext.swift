@@ -5,7 +5,7 @@ package import Logging
 package import Requests
 import Store
 
-/// What a follower's parts share: immutable settings, and counters.
+/// Shared by a follower's parts: immutable settings, and counters.
 ///
 /// Owner: the follower's thread.
 package final class FollowerContext {

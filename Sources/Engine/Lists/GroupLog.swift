@@ -1,8 +1,8 @@
 import ChangeCapture
 import Store
 
-/// What changed in a list's aggregates while a reader ran its query: from the state that the reader saw, these changes
-/// lead to the tick's.
+/// Changes of a list's aggregates while a reader runs its query: they lead from the state that the reader saw to the
+/// tick's.
 struct GroupLog {
   private let start: StateName
   private var steps: [GroupStep] = []

@@ -120,7 +120,7 @@ package final class ListChecks {
 
   /// A list is wrong: all subscribers get a snapshot of a run that shares nothing with it.
   private func mend(_ list: LiveList, because reason: Logger.Metadata) {
-    // What was compared is not what the list shows: the file is about to be opened anew.
+    // The comparison is void: the file is about to be reopened.
     if lists.capture?.isDoubtful == true { return }
     context.statistics.divergences += 1
     let known: Logger.Metadata = [

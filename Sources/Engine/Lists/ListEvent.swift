@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What happened to lists in a tick, for `RequestTable` and `Delivery`.
+/// Events of lists in a tick, for `RequestTable` and `Delivery`.
 package enum ListEvent {
   /// A run has ended, and may answer waiting requests.
   case answerable(LiveList)
@@ -16,7 +16,7 @@ package enum ListEvent {
   case announced(LiveList, FreshetError)
   /// The query does not compile in the new schema.
   case doesNotCompile(LiveList, FreshetError, isFirst: Bool)
-  /// What subscribers have is wrong, or has other columns: they get a snapshot.
+  /// Subscribers have wrong rows or other columns: they get a snapshot.
   case startsOver(LiveList)
   /// The list is over.
   case ended(LiveList, FreshetError)

@@ -42,7 +42,7 @@ package struct ListMachine {
     fileprivate(set) var missed = Missed()
   }
 
-  /// What changed during a run. Looking it up brings the run's result to the newest state.
+  /// Changes during a run. Looking them up brings the run's result to the newest state.
   struct Missed {
     /// Nil: unknown, or too many.
     var units: ConcernedUnits? = ConcernedUnits()
@@ -326,7 +326,7 @@ package struct ListMachine {
     return !awaitsSchema
   }
 
-  /// Another epoch has begun. What the list shows belongs to none of its states, until a tick says otherwise.
+  /// Another epoch has begun. The list shows none of its states, until a tick finds otherwise.
   mutating func epochEntered(before: CommitNumber) {
     answeredTicks = .min
     if case .running(var run) = phase {

@@ -50,7 +50,7 @@ struct ListTrail {
   /// Oldest update first.
   ///
   /// - Parameters:
-  ///   - commit: less than 2³¹ away from all noted commits. Those of another epoch may be higher.
+  ///   - commit: less than 2³¹ away from all noted commits. Commits of another epoch may be higher.
   ///   - version: the newest version's number: an update makes at most one version.
   func description(commit: Int64, version: Int) -> String {
     if updates.isEmpty { return "none since it was opened" }

@@ -31,7 +31,7 @@ package struct ListVersions {
   private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
 
-  /// What determines the memory that a version adds.
+  /// Counts the memory that a version adds.
   enum Bytes {
     /// The number of changed units.
     case changes(Int)
@@ -110,7 +110,7 @@ package struct ListVersions {
 
   // MARK: - Intervals of commits
 
-  /// What is shown was read in the state with this number.
+  /// The shown rows were read in the state with this number.
   mutating func wasShown(at number: CommitNumber) {
     if number.isExact, mayBe(at: number.commit) { history.note(number.commit) }
   }

@@ -60,7 +60,7 @@ extension Lists {
     }
   }
 
-  /// What a tick changed for the lists of a shape.
+  /// The changes of a tick for the lists of a shape.
   struct ShapeChange {
     let tables: [ConcernedTable]
     /// The rows from which results can be brought up to date.
@@ -180,15 +180,15 @@ extension Lists {
   /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
   /// about twenty.
   static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
-  /// The same where a unit is a group or partition, or makes one, and may have some hundred rows.
+  /// As above, if a unit is a group or partition, or makes one, and may have some hundred rows.
   private static func steps(_ lookUps: Int, of compiled: CompiledQuery) -> Int {
     compiled.looksUpKeys ? steps(lookUps) : 100_000 + 50_000 * lookUps
   }
-  /// The same for `alongside`: some milliseconds.
+  /// As above, for `alongside`: some milliseconds.
   private static let stepsAlongside = 2_000_000
-  /// The same for totals, which read every row of the list, once for all rows and once by section.
+  /// As above, for totals, which read every row of the list twice: for the whole, and by section.
   private static func stepsTotals(_ rows: Int) -> Int { 100_000 + 200 * rows }
-  /// The same in time, for functions that take long in one step.
+  /// As above in time, for functions that take long in one step.
   static let followTime = Nanoseconds.milliseconds(250)
 
   /// Looking rows up takes too long for a tick.
@@ -196,14 +196,14 @@ extension Lists {
     runFromNowOn(shape, before, because: "looking up the rows that a change concerns takes too long")
   }
 
-  /// Of equal values SQLite shows the first that it comes by. Where a look-up may come by another one, only a run
-  /// tells.
+  /// Among equal values SQLite shows the one that it finds first. If a look-up may find another one first, only a run
+  /// is right.
   static let ambiguity =
     "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
 
   /// A look-up could not bring the list up to date.
   func tellsNothing(_ list: LiveList, _ before: CommitNumber) {
-    // What is kept is of no use any more, and a run makes it anew.
+    // The kept rows are outdated; a run makes them anew.
     if list.compiled.plan.keepsRows || list.compiled.plan.scalars != nil { return mustRunAgain(list, before) }
     runFromNowOn(list.shape, before, because: Self.ambiguity)
   }
@@ -223,7 +223,7 @@ extension Lists {
 
   /// Looking up is not the way: from now on readers run the shape's queries.
   func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
-    // What led here has not been followed in any case.
+    // The changes that led here were not followed in any case.
     guard shape.compiled.slowness == nil, database != nil else { return mustRunAgain(shape, before) }
     context.logger.notice(
       "after changes the query is run again from now on",

@@ -30,10 +30,10 @@ extension Lists {
     }
   }
 
-  /// What a tick changed in the aggregates of a list.
+  /// The changes of a tick in a list's aggregates.
   struct AggregateChange {
-    /// The groups of the result that changed, some of which may have to be asked; nil: the result is no aggregate, or
-    /// it is not known.
+    /// The groups of the result that changed, some of which may have to be asked; nil: the result is not an aggregate,
+    /// or they are unknown.
     var units: ConcernedUnits?
     var concernsAlongside = false
   }

@@ -1,7 +1,7 @@
 package import ChangeCapture
 package import Following
 
-// What a former process knew of the tables, and the next one will.
+// State of the tables that is kept from process to process.
 extension Lists {
   /// Goes on with what was kept of the tables that capture has restored.
   package func restore(_ memory: KeptMemory, _ capture: ChangeCapture) {
@@ -31,7 +31,7 @@ extension Lists {
     list.versions.extendSpan(to: first)
   }
 
-  /// What the next process needs besides the capture's state.
+  /// State for the next process, in addition to the capture's.
   package func kept(_ capture: ChangeCapture) -> KeptMemory {
     var memory = KeptMemory(epoch: numbers.commits.epoch.name, highest: numbers.highest)
     memory.tables = ages.kept(capture)

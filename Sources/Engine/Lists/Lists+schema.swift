@@ -62,7 +62,7 @@ extension Lists {
     }
   }
 
-  /// What the query was compiled for is not so any more. Its lists keep what they show meanwhile.
+  /// The query must be compiled again. Its lists keep their rows meanwhile.
   func recompileAsOutdated(_ shape: QueryShape, _ before: CommitNumber) {
     evaluation.outdate(shape)
     for list in shape.lists.values { outdate(list, before) }

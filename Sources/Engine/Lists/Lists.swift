@@ -32,7 +32,7 @@ package final class Lists {
   var held: [Query: Set<Int>] = [:]
   /// For how long the tables have been as they are.
   @exclusivity(unchecked) var ages = TableAges()
-  /// What the process before knew: clients may come with versions of it.
+  /// Memory of the former process: clients may come with its versions.
   @exclusivity(unchecked) var earlier: KeptMemory?
   /// Lists with subscriptions behind the newest version, or with requests that may be due.
   @exclusivity(unchecked) package private(set) var dirty: [LiveList] = []
@@ -57,7 +57,7 @@ package final class Lists {
 
   func note(_ event: ListEvent) { events.append(event) }
 
-  /// What happened to lists since the last call.
+  /// Events of lists since the last call.
   package func takeEvents() -> [ListEvent] {
     if events.isEmpty { return [] }
     defer { events = [] }
@@ -273,7 +273,7 @@ package final class Lists {
     if change.isEntered { enterEpoch() }
   }
 
-  /// Begins to name versions by another epoch. What clients have of their lists still gets patches.
+  /// Begins another epoch for names of versions. Clients still get patches.
   private func enterEpoch() {
     for list in byQuery.values {
       list.enterEpoch(names(of: list.query))

@@ -18,7 +18,7 @@ package final class LiveList {
   /// Changed by `advance` only.
   @exclusivity(unchecked) package private(set) var machine: ListMachine
   @exclusivity(unchecked) package var versions: ListVersions
-  /// Nil: nobody has subscribed yet.
+  /// Nil: no client has subscribed yet.
   @exclusivity(unchecked) package var listeners: (any ListAudience)?
   /// Contents that readers are reading, or have read for clients that wait.
   @exclusivity(unchecked) package var reads: [PendingRead] = []
@@ -28,10 +28,10 @@ package final class LiveList {
   @exclusivity(unchecked) var deadline = Deadlines.Place()
   /// When the self-check last compared it, in ticks that had seen changes, and the version.
   @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
-  /// What a run that is going on misses, of an aggregate.
+  /// Changes of an aggregate that the current run misses.
   @exclusivity(unchecked) var groupLog: GroupLog?
   @exclusivity(unchecked) private var trail = ListTrail()
-  /// What following it has cost.
+  /// The cost of following it so far.
   @exclusivity(unchecked) private var cost = Explanation.Cost()
 
   /// - Parameters:
@@ -244,9 +244,9 @@ struct BoundStatements {
 /// The subscriptions to a list, as far as following it depends on them.
 package protocol ListAudience: AnyObject {
   var count: Int { get }
-  /// One of the sessions that subscribe.
+  /// One of the subscribed sessions.
   var session: UInt64? { get }
-  /// What one of those that wait for a snapshot wants; nil: none waits.
+  /// The contents that one of those that wait for a snapshot wants; nil: none waits.
   var awaited: WantedContents? { get }
   /// Whether one that waits for a snapshot has this window.
   func awaits(_ window: Window?) -> Bool

@@ -1,4 +1,4 @@
-/// What each role may read: the operator's words, by lower-case names of tables.
+/// The rights of each role to read: the operator's words, by lower-case names of tables.
 package struct AccessRules: Hashable, Sendable {
   package var roles: [String: Role] = [:]
 

@@ -9,7 +9,7 @@ package struct DatabaseTable: Hashable, Sendable {
     package var keyPosition: Int
     /// Whether SQLite computes its values, so that they cannot be written.
     package var isGenerated = false
-    /// What a new row has in it unless it is said, as SQL; nil for NULL.
+    /// The default value of a new row, as SQL; nil for NULL.
     package var defaultSQL: String?
 
     package init(name: String, type: String, isNotNull: Bool, keyPosition: Int) {
@@ -26,8 +26,8 @@ package struct DatabaseTable: Hashable, Sendable {
     package var table: String
     /// Its columns; empty where the declaration names no such columns.
     package var references: [String]
-    /// What becomes of these rows when the one that they refer to is deleted: `cascade`, `set null` or `set default`;
-    /// nil: it is not deleted.
+    /// The action on these rows when the row that they refer to is deleted: `cascade`, `set null` or `set default`;
+    /// nil: it cannot be deleted.
     package var onDelete: String?
 
     package init(columns: [String], table: String, references: [String], onDelete: String? = nil) {

@@ -35,7 +35,7 @@ package struct Explanation: Hashable, Sendable {
     }
 
     package var name: String
-    /// What the query calls it in `from`; empty for one that only a subquery reads.
+    /// The names that `from` gives it; empty for a table that only a subquery reads.
     package var aliases: [String]
     /// The columns whose changes count.
     package var columns: [String]
@@ -54,25 +54,25 @@ package struct Explanation: Hashable, Sendable {
   /// The query's own SELECT, or one inside of it.
   package struct Relation: Hashable, Sendable {
     package enum Kind: String, Sendable {
-      /// What the rows of a table give, with what they join.
+      /// Rows of a table, with the rows that they join.
       case rows
       case groups
       /// Rows whose window functions see those with the same values of the key.
       case partitions
       /// Several SELECTs that set operators put together.
       case compound
-      /// What stands in an expression, and is evaluated for each row.
+      /// A subquery in an expression, evaluated for each row.
       case subquery
-      /// One that depends on no row, in a condition.
+      /// A subquery in a condition that depends on no row.
       case value
       /// It is not taken apart: a change means running the query again.
       case whole
     }
 
     package var kind: Kind
-    /// What it is called; nil: the query itself, or nothing.
+    /// Its name; nil: the query itself, or unnamed.
     package var name: String?
-    /// What is looked up in it: columns and expressions.
+    /// Columns and expressions by which it is looked up.
     package var key: [String]
     /// The tables that it reads itself.
     package var tables: [String]
@@ -109,9 +109,9 @@ package struct Explanation: Hashable, Sendable {
     }
   }
 
-  /// What changes have cost since the list was opened.
+  /// The cost of changes since the list was opened.
   package struct Cost: Hashable, Sendable {
-    /// Those that were looked up or added: how often, of how many units, in how much time, and the longest.
+    /// Look-ups and additions: how often, how many units, how much time in all, and the longest.
     package var changes = 0
     package var units = 0
     package var milliseconds = 0.0
@@ -128,11 +128,11 @@ package struct Explanation: Hashable, Sendable {
   package var tables: [Table]
   /// The statement that reads the whole result.
   package var sql: String
-  /// What would make it cheaper, as sentences to act on: an index to create, another journal mode.
+  /// Advice to make it cheaper, as sentences to act on: an index to create, another journal mode.
   package var advice: [String]
   /// SQLite's own EXPLAIN QUERY PLAN of `sql`, a line each.
   package var plan: [String]
-  /// What the query is made of; nil: that is not for everyone.
+  /// The parts of the query; nil: not shown to this client.
   package var relation: Relation?
   /// Nil: it has no list at the moment.
   package var list: List?

@@ -25,7 +25,7 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
   package init(of bytes: [UInt8]) { add(bytes) }
 
-  /// One of so many, from 0 up.
+  /// A number from 0 to less than `count`.
   package func choice(of count: Int) -> Int { Int((hash >> 32) % UInt64(count)) }
 
   /// Sixteen hexadecimal digits.

@@ -35,7 +35,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// What went wrong: a code for programs, and a sentence for people.
+/// An error: a code for programs, and a sentence for people.
 public struct FreshetError: Error, Hashable, Sendable {
   public var code: ErrorCode
   public var message: String

@@ -227,7 +227,7 @@ package struct PackedRows: Sendable {
   package var count: Int { ranges.count }
   package var byteCount: Int { values.bytes.count }
 
-  /// How many rows from `start` on make up about `byteLimit` bytes: at least one, unless there is none.
+  /// How many rows from `start` on make up about `byteLimit` bytes: at least one, if any is left.
   package func end(from start: Int, byteLimit: Int) -> Int {
     var end = start
     var bytes = 0

@@ -1,6 +1,6 @@
 package import RankedCollections
 
-/// What turns one version of a result into another: protocol 3.3, before it is written as JSON.
+/// The operations from one version of a result to another: protocol 3.3, before it is written as JSON.
 ///
 /// Canonical: between two versions there is one patch. A row whose place changes only because of others is in no list;
 /// of the rows that changed within a section as many as possible stay, so the operations are the fewest possible.
@@ -27,7 +27,7 @@ package struct Patch: @unchecked Sendable {
   package var filled: [(offset: Int, content: Int)] = []
   /// The totals of all rows that changed, in the order of their names.
   package var totals: [NamedValue] = []
-  /// Those of sections that both versions have, by new index, ascending.
+  /// Totals of sections that both versions have, by new index, ascending.
   package var sectionTotals: [SectionTotals] = []
   /// The rows of the new version whose contents the patch carries.
   package private(set) var contents: [SectionedTree.Row] = []

@@ -1,7 +1,6 @@
 package import RankedCollections
 
-/// What differs between two versions, matched row by row: made once for all subscriptions that go from one to the
-/// other.
+/// The difference of two versions, matched row by row: made once for all subscriptions that go from one to the other.
 ///
 /// Owner: the follower's thread. Mutable state: `offsets`, made for the first window.
 package final class VersionDifference {

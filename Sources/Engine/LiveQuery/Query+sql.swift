@@ -1,9 +1,9 @@
 extension Query {
-  /// What one whole SELECT shows: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total DESC")`.
-  ///
+  /// A query that is one whole SELECT: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total
+  /// DESC")`.
   /// `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without `orderBy` its
-  /// own order counts. What the parts of a query cannot say (`WITH`, `DISTINCT`, set operators, `OFFSET`) stands in the
-  /// place of a table.
+  /// own order counts. Clauses that a query has no part for (`WITH`, `DISTINCT`, set operators, `OFFSET`) become a
+  /// subquery in the place of a table.
   ///
   /// - Parameters:
   ///   - sql: whatever SQLite takes as one SELECT.
@@ -41,7 +41,7 @@ extension Query {
     let core = statement.cores[0]
     guard statement.isPlain, let source = core.from else { return false }
     if let text = statement.limit {
-      // What counts its rows, or sorts them otherwise, sees these alone.
+      // Counting or sorting must apply to these rows alone.
       guard let most = Int(text), most >= 0, orderBy.isEmpty, sectionBy == nil, totals.isEmpty else { return false }
       limit = min(most, limit ?? most)
     }

@@ -1,4 +1,4 @@
-/// What a list shows: the parts of one `SELECT`, and how its rows are cut into sections.
+/// The parts of one `SELECT`, and how its rows are divided into sections.
 ///
 /// Every part is SQL as it was written, which SQLite alone evaluates:
 ///
@@ -12,11 +12,11 @@
 /// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the
 /// first table unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
 public struct Query: Sendable {
-  /// What stands behind `FROM`: a table, a view, a join.
+  /// The text after `FROM`: a table, a view, a join.
   public var from: String
   /// The columns; empty for all columns of the first table.
   public var select: [String]
-  /// What stands behind `WHERE`.
+  /// The text after `WHERE`.
   public var filter: String?
   /// Values for `?` or `:name` in any part.
   public var parameters: Parameters
@@ -73,9 +73,9 @@ public struct Query: Sendable {
     /// The value that the rows of a section share.
     public var expression: String
     public var isDescending: Bool
-    /// What the section is called, where that is not the value of `expression`.
+    /// The name of the section, if it is not the value of `expression`.
     public var name: String?
-    /// What an index at the list's side shows for it; nil for the first letter of its name.
+    /// Its entry in an index at the list's side; nil for the first letter of its name.
     public var indexTitle: String?
 
     public init(_ expression: String, isDescending: Bool = false, name: String? = nil, indexTitle: String? = nil) {

@@ -1,4 +1,4 @@
-/// What a client names when it asks: a query of its own, or one that the server's operator has published.
+/// A client's query: its own, or the name of a published one.
 package enum QuerySource: Sendable {
   case adHoc(Query)
   case published(name: String, parameters: Query.Parameters)

@@ -90,7 +90,7 @@ package struct ResultColumns {
     return number <= firstStar ? columns[number - 1] : nil
   }
 
-  /// What a column of a table is called in the result; nil where it is not in it.
+  /// The name of a table's column in the result; nil: it is not in the result.
   ///
   /// - Parameter isOnly: whether the SELECT reads no other table, and columns need not say whose they are.
   func name(of column: String, in table: String, isOnly: Bool) -> String? {
@@ -115,7 +115,7 @@ package struct ResultColumns {
     replacingFirst(of: term) { $0.isReference ? $0.expression : "(\($0.expression))" } ?? term
   }
 
-  /// The same, by the name of the column; nil where it is none, or has no name that is known.
+  /// As above, by the name of the column; nil: not a column, or without a known name.
   package func name(ofTerm term: String) -> String? {
     replacingFirst(of: term) { $0.name.map { "\"\($0.replacing("\"", with: "\"\""))\"" } }
   }
@@ -133,7 +133,7 @@ package struct ResultColumns {
     return end == nil ? new : "\(new) \(String(decoding: bytes[length...], as: UTF8.self))"
   }
 
-  /// The name of the column that a term of GROUP BY is; nil where it is none, or has no name that is known.
+  /// The name of the column that a term of GROUP BY is; nil: not a column, or without a known name.
   func name(ofExpression text: String) -> String? { column(of: text)?.name }
 
   /// A column by its number, its name, or what it is. A name alone may be one of `*`.
@@ -176,7 +176,7 @@ package struct ResultColumns {
 }
 
 extension SelectStatement {
-  /// What tells the rows of its result apart.
+  /// Identifies the rows of its result.
   package enum Key: Equatable {
     case allColumns
     case columns([String])

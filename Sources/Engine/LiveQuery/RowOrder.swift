@@ -5,7 +5,7 @@ package struct RowOrder: Hashable, Sendable {
   /// The terms by which rows stand within a section, the key last. Empty: not known, as with a server that does not
   /// send them.
   package var terms: [Term] = []
-  /// What sections are called; nil: the rows are one section.
+  /// The names of sections; nil: all rows are one section.
   package var section: Term?
   /// Whether sections come in the order of their names.
   package var sortsSections = true
@@ -18,7 +18,7 @@ package struct RowOrder: Hashable, Sendable {
     package var column: String?
     /// Where `column` is nil and the value is a table's column: that column with its table, as in `well.name`.
     package var source: String?
-    /// What is done to the column's text, one after the other.
+    /// The functions applied to the column's text, in their order.
     package var calls: [Call] = []
     package var collation = Collation.binary
     package var isDescending = false

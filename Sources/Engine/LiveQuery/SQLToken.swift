@@ -21,7 +21,7 @@ package struct SQLToken: Sendable, Equatable {
     ///
     /// SQLite accepts a comment that the end of the text cuts off. In a fragment it would swallow whatever follows.
     case unterminated
-    /// What SQLite refuses: a stray byte, `1abc`, `x'0'`, a NUL.
+    /// A token that SQLite refuses: a stray byte, `1abc`, `x'0'`, a NUL.
     case illegal
   }
 

@@ -1,4 +1,4 @@
-/// One of SQLite's five storage classes, with its value.
+/// A value, in one of SQLite's five storage classes.
 public enum SQLValue: Hashable, Sendable {
   case null
   case integer(Int64)

@@ -9,7 +9,7 @@ package final class SectionList: Sendable {
 
   package init(_ infos: [SectionInfo]) { self.infos = infos }
 
-  /// What `encode` makes of the sections: all callers give the same.
+  /// The bytes that `encode` makes of the sections; `encode` must be the same in all calls.
   package func encoded(by encode: ([SectionInfo]) -> [UInt8]) -> [UInt8] {
     if let known = encoded.withLock({ $0 }) { return known }
     let made = encode(infos)

@@ -21,7 +21,7 @@ package struct SelectStatement: Equatable, Sendable {
     package var groupBy: [String] = []
     package var having: String?
     package var windows: String?
-    /// What stands behind VALUES; nil for a SELECT.
+    /// The text after VALUES; nil for a SELECT.
     package var values: String?
   }
 
@@ -179,7 +179,7 @@ private struct SelectReader {
     return parts + [try text(start..<position)]
   }
 
-  /// What stands behind a word, up to the first of others; nil: the word is not there.
+  /// The text after a word, up to the first of others; nil: the word is missing.
   private mutating func clause(_ word: String, upTo ends: Set<String>) throws(Unreadable) -> String? {
     guard position < tokens.count, isClause(position, [word]) else { return nil }
     position += 1

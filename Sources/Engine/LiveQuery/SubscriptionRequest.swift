@@ -1,4 +1,4 @@
-/// What a client asks of a subscription that it has.
+/// A client's request for a subscription that it has.
 package enum SubscriptionRequest: Sendable {
   /// The window moves; the answer is its rows.
   case window(Window)

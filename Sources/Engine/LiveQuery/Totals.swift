@@ -32,7 +32,7 @@ extension [NamedValue] {
     }
   }
 
-  /// The totals that differ from former ones of the same names, bit by bit; all of them where there were none.
+  /// The totals that differ from former ones of the same names, bit by bit; all of them if there were no former ones.
   init(totals bytes: [UInt8], changedSince former: [UInt8]) {
     if former.isEmpty {
       self.init(totals: bytes)

@@ -1,4 +1,4 @@
-/// What a client asks to be written: all of it, or nothing.
+/// A client's write: all of it is done, or nothing.
 package struct Transaction: Sendable {
   package struct Statement: Sendable {
     package var sql: String
@@ -27,7 +27,7 @@ package struct Transaction: Sendable {
   }
 }
 
-/// What a transaction did.
+/// The outcome of a transaction.
 package struct CommittedTransaction: Sendable {
   /// Rows.
   package var changes: Int
@@ -43,7 +43,7 @@ package struct CommittedTransaction: Sendable {
   }
 }
 
-/// What one statement did.
+/// The outcome of one statement.
 package struct StatementResult: Sendable {
   package var changes: Int
   /// The rowid of the row that it inserted last; nil when it inserted none.

@@ -26,7 +26,7 @@ package struct VersionedResult {
   /// - Parameters:
   ///   - alongside: the values alongside the result; nil: as they were.
   ///   - edit: changes the tree; when it throws, `replace` has to give a whole result.
-  /// - Returns: whether there is a new version: there is none when nothing differs.
+  /// - Returns: whether there is a new version; false if nothing differs.
   @discardableResult
   package mutating func update(
     alongside: [NamedValue]? = nil, _ edit: (inout SectionedTreeEditor) throws -> Void

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// What would make following a query cheaper, in sentences that a person can act on.
+// Sentences for a person that say how to make following a query cheaper.
 extension CompiledQuery {
   func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
     guard let unit else { return [] }
@@ -35,7 +35,7 @@ extension CompiledQuery {
       } else {
         continue
       }
-      // One that is there has not helped.
+      // An existing index has not helped.
       if columns.isEmpty { continue }
       if try hasIndex(table.name, columns, checker) { continue }
       advice.append("\(what) reads all of \(table.name): \(createIndex(table.name, columns)).")

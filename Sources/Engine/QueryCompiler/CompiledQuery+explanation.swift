@@ -24,7 +24,7 @@ extension CompiledQuery {
     return explanation
   }
 
-  /// Those that only subqueries in conditions read which are kept by themselves.
+  /// Tables that only subqueries in conditions read, and whose values are kept by themselves.
   private var scalarTables: [QueryTable] {
     let read = alongside.suffix(plan.scalars?.count ?? 0).flatMap(\.aggregateTables)
     return read.filter { table in !tables.contains { isSameName($0.name, table.name) } }

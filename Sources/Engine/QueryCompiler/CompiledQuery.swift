@@ -4,8 +4,7 @@ package import Store
 
 /// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the
 /// parameters' values: all queries of one shape share it.
-///
-/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+/// A class, because it is read for every change: a structure of so many parts would be copied each time.
 package final class CompiledQuery: Sendable {
   /// How changes of tables reach the rows.
   struct Following: Sendable {
@@ -15,7 +14,7 @@ package final class CompiledQuery: Sendable {
     var choosingColumns: [Int: ColumnMask]
     var routing: QueryRouting?
     var nestedMappings: [NestedMapping] = []
-    /// What the query is made of.
+    /// The parts of the query.
     var relation: Explanation.Relation?
   }
 
@@ -34,7 +33,7 @@ package final class CompiledQuery: Sendable {
 
   /// Every row of the result, in no particular order, as the client may see them.
   let askedSQL: String
-  /// What is looked up when something changed; nil when the whole query has to run again.
+  /// The unit that is looked up after a change; nil when the whole query has to run again.
   package let unit: ResultPlan.Unit?
   /// Why there is no unit, as a sentence; what the unit is when there is one.
   let reason: String
@@ -154,8 +153,7 @@ package final class CompiledQuery: Sendable {
 }
 
 /// A table that a query reads.
-///
-/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+/// A class, because it is read for every change: a structure of so many parts would be copied each time.
 package final class QueryTable: Sendable {
   package let table: DatabaseSchema.Table
   /// As the schema spells it.
@@ -164,7 +162,7 @@ package final class QueryTable: Sendable {
   package var storage: TableStorage? { table.storage }
   /// Whether changed rows of its source are rows of its own.
   package let tellsRows: Bool
-  /// What `from` calls it, as written.
+  /// Its names in `from`, as written.
   package let aliases: [String]
   /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may
   /// have changed it.
@@ -302,7 +300,7 @@ extension CompiledQuery {
 }
 
 extension RowOrder {
-  /// Whether rows stand alike. What a subquery, or a view, makes of a table's column has no name of that table's.
+  /// Whether rows stand alike. An expression of a subquery or view has no name of the table's.
   fileprivate func isSame(as other: RowOrder) -> Bool {
     let unnamed = { (order: RowOrder) in
       var order = order

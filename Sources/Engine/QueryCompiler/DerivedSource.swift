@@ -24,8 +24,8 @@ struct DerivedSource {
     let other: String
     /// The sources that `other` reads, none of them after `last`.
     let sources: Set<Int>
-    /// Whether rows for which it does not hold make no row of the result, other than one with NULL in all columns of a
-    /// LEFT JOIN.
+    /// Whether the condition is required: rows that fail it make no row of the result, except one with NULL in all
+    /// columns of a LEFT JOIN.
     let isRequired: Bool
     /// The source whose ON has it; nil: WHERE does.
     let place: Int?
@@ -70,7 +70,7 @@ extension InnerSelect {
     return "(\(isIn) IN (SELECT \(list) FROM \(from) WHERE \(filter)(\(member)) IN (\(values)))\(nulls))"
   }
 
-  /// What a column of a group takes from one of the group's rows: `x` for `max(x)`, `min(x)` and `x` itself.
+  /// The value of one of the group's rows that a column of a group has: `x` for `max(x)`, `min(x)` and `x` itself.
   private func member(_ sql: String) -> String? {
     if let collation = try? compiler.collation(of: sql, place: "", isRow: true), collation == .binary { return sql }
     guard let fragment = try? SQLFragment(sql, place: ""), fragment.tokens.count > 3,
@@ -104,7 +104,7 @@ extension QueryCompiler {
     derived[index] = source
     for arm in source.arms {
       let tables = arm.compiler.from.sources.compactMap { $0.table?.lowercased() }
-      // Of the first one it is units that are looked up.
+      // For the first source, units are looked up.
       if index > 0 { nested.formUnion(tables) }
       nested.formUnion(arm.compiler.nested)
       // They are looked for through this source's own tables alone.
@@ -133,7 +133,7 @@ extension QueryCompiler {
     if let filter = fragments.filter { readLinks(filter.text, of: nil) { _ in true } }
   }
 
-  /// Operators that bind no tighter than `=`. Beside one of them, the text next to `=` may not be the whole operand.
+  /// Operators that bind no tighter than `=`. Next to one of them, the text next to `=` may not be the whole operand.
   private static let others: Set<String> = [
     "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "BETWEEN", "ISNULL", "NOTNULL", "!=", "<>", "CASE",
   ]
@@ -221,7 +221,7 @@ extension QueryCompiler {
     return try? from.prefix(through: last) { replacements[$0] }
   }
 
-  /// What a subquery is called that has no name.
+  /// The name of a subquery that has none.
   static let nameless = ReservedNames.prefix + "rows"
 }
 

@@ -16,12 +16,12 @@ package final class FragmentChecker {
   private let audit: StatementAudit
   /// The tables as the client may see them.
   var role: RoleSchema { audit.role }
-  /// What reads the schema's number, and whatever reads a table: see `refreshSchema`.
+  /// Read the schema's number, and any table: see `refreshSchema`.
   private var schemaReaders: (number: PreparedStatement, table: PreparedStatement)?
   /// The number of the schema whose virtual tables are connected.
   private var connectedSchema: Int64?
 
-  /// What the statements of the current query weigh together.
+  /// The weight of the current query's statements together.
   private(set) var weight = StatementWeight()
 
   struct ColumnRead: Hashable {
@@ -107,7 +107,7 @@ package final class FragmentChecker {
   private func connectVirtualTables() {
     let names = role.whole.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
     for name in names + AllowedFunctions.tables {
-      // One of an unknown module is an error to those who read it.
+      // A table of an unknown module is an error for queries that read it.
       _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
     }
   }
@@ -166,7 +166,7 @@ package final class FragmentChecker {
     return FreshetError(error.code, error.message + (Spelling.hint(for: word, of: names) ?? ""))
   }
 
-  /// What is wrong with the filter on a table, in SQLite's words; nil: nothing, or there is none.
+  /// The error in the filter on a table, in SQLite's words; nil: no error, or no filter.
   package func problem(ofFilterOn table: String) -> FreshetError? {
     guard let shadow = role.shadows[table.lowercased()], let filter = shadow.filter else { return nil }
     do throws(FreshetError) {

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-/// What a fragment may not hold although SQLite would run it.
+/// SQL that a fragment may not contain although SQLite would run it.
 enum FragmentRules {
   /// - Parameter mayChange: whether the query has a `refreshEvery`, and so may depend on time and chance.
   static func check(_ fragment: SQLFragment, mayChange: Bool) throws(FreshetError) {
@@ -20,7 +20,7 @@ enum FragmentRules {
     }
   }
 
-  /// What depends on the time cannot be followed by looking at changes.
+  /// A value that depends on the time cannot be followed by looking at changes.
   private static func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
     guard let what = ChangingSQL.first(in: fragment.tokens, fragment.tokenizer) else { return }
     // The authorizer refuses the others by name, with a message of its own.

@@ -5,7 +5,7 @@ import Store
 ///
 /// What it does not understand is no error: SQLite is the judge, and a query over such a clause is refetched.
 struct FromClause {
-  /// One of the things joined, with the condition that joins it to those before.
+  /// One of the joined sources, with the condition that joins it to those before.
   struct Source {
     enum Kind {
       /// A table or view; its name without quotes.

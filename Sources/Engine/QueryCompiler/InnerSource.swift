@@ -31,15 +31,15 @@ struct InnerSource {
 
   private static func column(_ index: Int) -> String { "\(ReservedNames.prefix)unit_\(index)" }
 
-  /// The values of a row's unit, outside. Those of several SELECTs may have different types, and are compared as they
-  /// are.
+  /// The values of a row's unit, in the outer query. Values of several SELECTs may have different types, and are
+  /// compared as they are.
   var outerUnit: [(sql: String, order: FieldOrder)] {
     arms[0].compiler.unitExpressions.enumerated().map { index, unit in
       ("\(arms.count > 1 ? "+" : "")\(qualifier).\(Self.column(index))", unit.order)
     }
   }
 
-  /// What stands in its place in FROM, with those values.
+  /// The SQL in its place in FROM, with those values.
   ///
   /// - Parameter first: the first of the parameters that hold the only unit wanted; nil: all are.
   func sql(first: Int? = nil) -> String {
@@ -71,7 +71,7 @@ struct InnerSource {
 /// A SELECT within the query, taken apart.
 struct InnerSelect {
   var compiler: QueryCompiler
-  /// What its columns are.
+  /// The expressions of its columns.
   let columns: [String]
   /// Their names in the result.
   let names: [String]
@@ -100,7 +100,7 @@ struct InnerSelect {
 }
 
 extension InnerSelect {
-  /// What values an expression has that a column's affinity leaves as they are.
+  /// Types of values that a column's affinity leaves unchanged.
   fileprivate enum ValueType: Hashable {
     case null, unknown
     case of(Affinity)
@@ -122,7 +122,7 @@ extension InnerSelect {
       default: return fragment.keyword(at: 0) == "NULL" ? .null : .unknown
       }
     }
-    // What numbers of one type make together.
+    // Arithmetic on numbers of one type.
     let signs = fragment.outermost(tokens.indices).filter { ["+", "-", "*"].contains(fragment.text(of: tokens[$0])) }
     if signs.isEmpty { return .unknown }
     let parts = zip([-1] + signs, signs + [tokens.count]).map { $0 + 1..<$1 }.filter { !$0.isEmpty }
@@ -194,7 +194,7 @@ extension QueryCompiler {
     return InnerSelect(compiler: compiler, columns: columns, names: names, filter: filter, end: end)
   }
 
-  /// What a SELECT groups by. DISTINCT does so by all columns.
+  /// The terms of a SELECT's groups. DISTINCT groups by all columns.
   func groupTerms(of core: SelectStatement.Core) throws(FreshetError) -> [String] {
     guard core.isDistinct, let from = core.from else { return core.groupBy.map(ResultColumns(core).ordinal) }
     // A number would be that of a column.
@@ -206,7 +206,7 @@ extension QueryCompiler {
   /// Columns of the result as the unit of SELECTs that set operators put together: such that each SELECT can be
   /// restricted to their values. Restricted so, SELECTs give together what their whole gives, restricted.
   ///
-  /// - Returns: what they are in each SELECT; nil where there are none.
+  /// - Returns: the columns' expressions in each SELECT; nil: no unit.
   private func unitColumns(of arms: [InnerSelect]) -> [Unit]? {
     for arm in arms {
       switch arm.compiler.chooseUnit() {
@@ -235,8 +235,8 @@ extension QueryCompiler {
     }
   }
 
-  /// The units of SELECTs whose rows are all there: the SELECT's number, and its own unit. Those that have fewer parts
-  /// go on with NULL.
+  /// Units of SELECTs that are combined with all their rows: the SELECT's number, and its own unit. Shorter ones are
+  /// filled up with NULL.
   private func sideUnits(of arms: [InnerSelect]) -> [Unit]? {
     var units: [Unit] = []
     for (index, arm) in arms.enumerated() {

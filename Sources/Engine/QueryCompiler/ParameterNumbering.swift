@@ -30,7 +30,7 @@ struct ParameterNumbering {
     [String?](repeating: nil, count: positionCount) + numbers.sorted { $0.value < $1.value }.map(\.key)
   }
 
-  /// What to write in place of a parameter token.
+  /// The text to write in place of a parameter token.
   ///
   /// - Throws: `bad_query` when no value was given for it.
   mutating func replacement(for token: String) throws(FreshetError) -> String {

@@ -37,7 +37,7 @@ extension QueryCompiler {
     return "WITH \(shadows[0].capturedExpression(filter: rows, isFirst: FailingCalls.areIn(sql))) \(sql)"
   }
 
-  /// Whether it is a table's name and perhaps another one for it, without `INDEXED BY`.
+  /// Whether the source is a table's name, optionally with an alias, without `INDEXED BY`.
   func isPlain(_ source: FromClause.Source) -> Bool {
     let extra = source.named.count - source.body.count
     return extra == (source.isNamed ? (from.fragment.keyword(at: source.body.upperBound) == "AS" ? 2 : 1) : 0)

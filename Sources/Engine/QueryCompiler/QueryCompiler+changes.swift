@@ -1,7 +1,7 @@
 package import LiveQuery
 import Store
 
-/// How the rows of one table whose changes a client asks for are told from those that capture has found.
+/// Selects, from the changed rows that capture has found, those of one table that a client asks for.
 package struct ChangesStatement: Sendable {
   /// Over the virtual table of captured rows: the rows that the client sees, the key's columns first.
   package var sql: String

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// What `select` and `key` name.
+// Columns that `select` and `key` name.
 extension QueryCompiler {
   struct OutputColumn {
     var name: String

@@ -27,7 +27,7 @@ extension QueryCompiler {
 
   /// `x IN (SELECT …)` with the set restricted to x; nil: it is something else.
   private func correlated(_ condition: SQLFragment, _ part: Range<Int>, _ qualified: (String) -> String?) -> String? {
-    // What stands between the operand and IN is a NOT.
+    // A NOT may stand between the operand and IN.
     guard let place = part.first(where: { condition.keyword(at: $0) == "IN" }),
       condition.operand(ofInAt: place) == part.lowerBound..<place,
       condition.endOfParenthesis(openedAt: place + 1) == part.upperBound,

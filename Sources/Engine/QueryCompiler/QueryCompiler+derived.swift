@@ -70,7 +70,7 @@ extension QueryCompiler {
     let isUnderstood = { (clause: String) in
       (try? compile("SELECT \(units) FROM \(clause) WHERE \(condition)", place: nil)) != nil
     }
-    // What is after it is not asked for, and what only comes between it and the unit need not be.
+    // Later parts are not asked for; parts that only come between it and the unit need not be.
     if let clause = clause(through: index, texts, dropping: Set(before)), isUnderstood(clause) { return clause }
     // A role's filter may leave NULL where the table has a row, which other sources may meet.
     guard filterReads.filters.isEmpty, before.allSatisfy({ texts[$0] != nil }),
@@ -82,7 +82,7 @@ extension QueryCompiler {
   // MARK: - Rows of derived sources
 
   /// The statements that lead from changes of the tables of derived sources to units, and the lower-case names of
-  /// tables of which they do not tell all.
+  /// tables that they do not cover.
   func derivedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     var failed: Set<String> = []
     var mappings: [NestedMapping] = []
@@ -112,8 +112,7 @@ extension QueryCompiler {
     let column = arm.columns[link.column]
     guard arm.order(ofUnit: column) != nil else { return nil }
     let clause = arm.compiler.from
-    // Of a LEFT JOIN a row of the left side is there without one of the right side: what is not changed of these is
-    // left out.
+    // A LEFT JOIN keeps rows of its left side without one of the right side, so unchanged rows are left out.
     let isLeft = clause.sources.contains { $0.join == .left }
     if isLeft, !arm.compiler.isOfBase(column) { return nil }
     if clause.joinsByName(before: clause.sources.count) || from.joinsByName(before: from.sources.count) { return nil }

@@ -129,14 +129,14 @@ extension QueryCompiler {
     }
   }
 
-  /// Those that a view, or a virtual table, is made of.
+  /// Tables of a view, or of a virtual table.
   mutating func note(tablesOf view: DatabaseSchema.Table) {
     let reads = (try? compile("SELECT * FROM \(reference(to: view))", place: nil).reads) ?? []
     nested.formUnion(reads.map { $0.table.lowercased() })
     unmapped.formUnion(reads.map { $0.table.lowercased() })
   }
 
-  /// Those of `from` itself.
+  /// Tables of `from` itself.
   mutating func noteNestedTables() {
     for (index, source) in from.sources.enumerated() {
       switch source.kind {
@@ -169,7 +169,7 @@ extension QueryCompiler {
     return true
   }
 
-  /// Tables of which no statement tells whom a change concerns.
+  /// Tables for which no statement finds the units that a change concerns.
   mutating func noteUnmapped(_ fragment: SQLFragment, _ tokens: Range<Int>, in schema: DatabaseSchema? = nil) {
     let known = nested
     nested = []

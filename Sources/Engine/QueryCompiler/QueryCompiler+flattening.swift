@@ -6,11 +6,9 @@ import Store
 //     SELECT nation, sum(volume)
 //       FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …) GROUP BY nation
 //     SELECT n_name, sum((price * (1 - discount))) FROM item JOIN nation … GROUP BY n_name
-//
-// What the subquery's columns are stands in their place, as SQLite itself does it, so that all ways of following
-// queries over tables are there for it. Where a subquery makes groups, the condition on its rows becomes HAVING. What
-// is doubtful is not flattened: names in subqueries of the outer query, and names that would mean a column of the
-// tables.
+// The subquery's expressions replace its columns, as in SQLite itself, so that all ways of following queries over
+// tables work for it. Where a subquery makes groups, the condition on its rows becomes HAVING. Doubtful cases are not
+// flattened: names in subqueries of the outer query, and names that would mean a column of the tables.
 extension QueryCompiler {
   /// The subquery, or view, that a query reads.
   private struct FlatSource {
@@ -42,7 +40,7 @@ extension QueryCompiler {
   /// Whether one of its own expressions has a subquery.
   var hasSubquery: Bool { fragments.filter?.hasSubquery == true || hasSubqueryOutsideFilter }
 
-  /// The same of all but WHERE.
+  /// As above, for all clauses but WHERE.
   var hasSubqueryOutsideFilter: Bool {
     let single = [fragments.having, fragments.section, fragments.sectionName, fragments.indexTitle]
     let listed = fragments.groupBy + fragments.totals.map(\.fragment) + fragments.orderBy.map(\.expression)
@@ -123,7 +121,7 @@ extension QueryCompiler {
     return view.definition.flatMap { SelectStatement(ViewText($0).select) }
   }
 
-  /// What its columns are, each `*` taken apart.
+  /// The expressions of its columns, with each `*` expanded.
   func expressions(of core: SelectStatement.Core, _ from: String) throws(FreshetError) -> [String] {
     var result: [String] = []
     for expression in ResultColumns(core).expressions {
@@ -160,7 +158,7 @@ extension QueryCompiler {
     return flat
   }
 
-  /// What a name in an expression stands for; nil: it stays. Throws where it would mean something else.
+  /// The expression for a name; nil: the name stays. Throws where it would mean something else.
   typealias Meaning = (_ qualifier: String?, _ name: String) throws(FreshetError) -> String?
 
   /// All fragments but FROM, with what names stand for in their place.

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// What joins the tables of the clause through which changed rows lead to units.
+// Joins between the tables of the clause, through which changed rows lead to units.
 extension QueryCompiler {
   /// By lower-case table name, the columns that the conditions of joins read.
   func joinMasks() -> [String: ColumnMask] {
@@ -68,7 +68,7 @@ extension QueryCompiler {
     return table.columnNames.filter { column in (names + using).contains { isSameName($0, column) } }
   }
 
-  /// What is read to find what a row of a source leads to.
+  /// Columns that are read to find the units of a source's row.
   func joinReads(
     _ index: Int, _ conditions: [String]
   ) throws(FreshetError) -> Set<FragmentChecker.ColumnRead> {

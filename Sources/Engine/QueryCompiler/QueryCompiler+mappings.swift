@@ -3,7 +3,7 @@ import Store
 
 // How changes of each table reach the result.
 extension QueryCompiler {
-  /// What the tables are and how they are followed.
+  /// The tables, and how they are followed.
   ///
   /// - Parameter maps: whether a changed row leads to units that can be looked up.
   mutating func trace(
@@ -26,7 +26,7 @@ extension QueryCompiler {
       guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
       let isLookedUp = maps && rows.unit != nil && visible != nil && (!nested.contains(name) || mapped.contains(name))
       let mappings = isLookedUp ? try mappers.mappings(of: table) : []
-      // What subqueries make of its changes does not tell what FROM does.
+      // Subqueries that read the table say nothing about how FROM uses its changes.
       if mappings == nil { nestedMappings.removeAll { $0.tables.contains(name) } }
       tables.append(
         QueryTable(
@@ -42,7 +42,8 @@ extension QueryCompiler {
     let choices = inner == nil ? try choiceMasks(joins, filter: filter) : [:]
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
-      // A group may be of other rows after any change, and its bare columns those of another one; a partition likewise.
+      // After any change a group may have other rows, so its bare columns may come from another row; a partition
+      // likewise.
       choosingColumns[index] =
         groups.isEmpty && !hasWindow && inner == nil ? choices[table.name.lowercased()] : table.usedColumns
     }
@@ -154,7 +155,7 @@ extension QueryCompiler {
     mapping.oldValues = key.names.indices.map { .key($0) }
     for column in columns where !names.contains(where: { isSameName($0, column) }) {
       guard let position = table.columnNames.firstIndex(of: column) else { continue }
-      // What is computed when it is read is not stored, and so not remembered.
+      // A computed column is not stored, and so not remembered.
       guard let storage = table.storage, storage.fields[position] != nil else { return }
       names.append(column)
       mapping.oldValues.append(.column(position))

@@ -70,8 +70,8 @@ extension QueryCompiler {
       (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
     }
     guard isUnderstood(conditions + subquery.comparisons) else { return nil }
-    // What joins the outer tables, wherever it is written: without it each changed row would meet all that they make
-    // together.
+    // The conditions that join the outer tables, wherever they are written. Without them each changed row would meet
+    // the product of these tables.
     for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
     // The changed rows first: each search of the others begins with them.
     let sources = inner(true)
@@ -98,8 +98,8 @@ extension QueryCompiler {
 }
 
 extension [QueryCompiler] {
-  /// The statements that lead from changes of tables in subqueries to units, for those tables of which that is all that
-  /// is read there.
+  /// The statements that lead from changes of tables in subqueries to units, for tables that only these subqueries
+  /// read.
   ///
   /// - Parameters:
   ///   - read: by lower-case name of each table that the query reads, the columns.

@@ -54,7 +54,7 @@ extension QueryCompiler {
       return columns.first { $0.sql == alias }?.name
     }
     if let reference = trustedReference(expression) { return columns.first { $0.reference == reference }?.name }
-    // What reads the time or chance differs, though it is written alike.
+    // An expression of the time or of chance differs from another one with the same text.
     guard !mayChange, let sql = try? rewritten(expression) else { return nil }
     return columns.first { $0.sql == sql || $0.sql == columnOfSubquery(expression) }?.name
   }

@@ -32,7 +32,7 @@ extension QueryCompiler {
 
   /// The SELECTs that read tables: the query itself, or those that its one source is made of.
   private func readers() -> [QueryCompiler] {
-    // What its own expressions read of other tables is not known of these.
+    // The reads of its own expressions in other tables are unknown for these.
     guard from.sources.count == 1, !hasSubquery, let select = written(from.sources[0])?.inlined else { return [self] }
     let names = (try? compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames) ?? []
     let inner = select.cores.compactMap { try? innerSelect($0, names)?.compiler }

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// What a query is made of, for people.
+// The parts of a query, for people.
 extension QueryCompiler {
   func relation(_ name: String? = nil) -> Explanation.Relation {
     var (kind, key) = (Explanation.Relation.Kind.whole, unitExpressions.map(\.sql))

@@ -2,13 +2,11 @@ import LiveQuery
 import Store
 
 // Subqueries that depend on no outer row: `total > (SELECT avg(total) FROM orders)`.
-//
-// Where such a one is an aggregate that is kept up to date by arithmetic, as a value alongside the result is, it
-// becomes one that clients do not see, and a parameter stands in its place. When its value changes, one statement
-// compares the condition with the old value and with the new one, and finds the rows for which they differ. Only these
-// are looked up.
+// If such a subquery is an aggregate that arithmetic can keep up to date, it becomes a hidden value alongside the
+// result, and a parameter stands in its place. When its value changes, one statement compares the condition with the
+// old value and with the new one, and finds the rows for which they differ. Only these are looked up.
 extension QueryCompiler {
-  /// What clients cannot call a value alongside.
+  /// A name that clients cannot give to a value alongside.
   private static func name(_ index: Int) -> String { "\(ReservedNames.prefix)scalar_\(index)" }
 
   /// Takes such subqueries out of the conditions.
@@ -60,7 +58,7 @@ extension QueryCompiler {
     let open = tokens.lowerBound - 1
     if open > 0, let word = condition.keyword(at: open - 1), ["IN", "EXISTS"].contains(word) { return nil }
     let text = condition.text(of: tokens)
-    // What a subquery selects has an affinity and a collation there, which a parameter has not.
+    // A subquery's value has an affinity and a collation, and a parameter has none.
     let isOfOneKind = tokens.contains { ["CAST", "COLLATE"].contains(condition.keyword(at: $0)) }
     guard !isOfOneKind, let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
       (try? compile("SELECT (\(text))", place: nil)) != nil

@@ -10,20 +10,19 @@ import Store
 // statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by these
 // to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have
 // statements of their own.
-//
-// For `x IN (SELECT y …)` the outer rows are those with x = y besides. Where NULL and false are not the same, under a
-// NOT for example, so are all of them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row.
-// The tables of a subquery have other names in such a statement, and columns are written with these: alone, or with the
-// table's own name, they would mean those of an outer table as well. What is behind LEFT JOIN, in a compound or in a
-// WITH clause runs the query again.
+// For `x IN (SELECT y …)` the outer rows also have x = y. Where NULL and false are not the same, under a NOT for
+// example, so are all of them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row. The
+// tables of a subquery have other names in such a statement, and columns are written with these: alone, or with the
+// table's own name, they would mean those of an outer table as well. Sources behind LEFT JOIN, in a compound or in a
+// WITH clause run the query again.
 extension QueryCompiler {
   /// A subquery as far as it decides which rows it reads.
   struct Subquery {
     /// Its tables, each under a name of its own.
     var tables: [(table: DatabaseSchema.Table, qualifier: String, alias: String)]
-    /// What its rows have to pass, as far as it is understood: with those names.
+    /// The conditions on its rows, as far as they are understood: with those names.
     var conditions: [String] = []
-    /// One of these besides: statements of their own, so that each can use an index.
+    /// One of these conditions is added to them: a statement for each, so that each can use an index.
     var comparisons: [String] = []
     /// The tokens of its WHERE.
     var filter = 0..<0
@@ -199,7 +198,7 @@ extension QueryCompiler.Subquery {
 }
 
 extension SQLFragment {
-  /// What stands to the left of IN, or NOT IN: a column's name; nil: something else.
+  /// The column's name to the left of IN or NOT IN; nil: something else.
   func operand(ofInAt index: Int) -> Range<Int>? {
     var last = index - 1
     if last >= 0, keyword(at: last) == "NOT" { last -= 1 }

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// What is looked up when something changed: the first table's rows, or groups, one by one, or the whole query.
+// The unit that is looked up after a change: the first table's rows, or groups, one by one; or the whole query.
 //
 // A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the
 // values of a group, those of what window functions partition by, or the key of a view that is no more than columns of
@@ -24,7 +24,7 @@ extension QueryCompiler {
     case groups
     /// The rows of one partition of the query's window functions: what these partition by.
     case partitions([(sql: String, order: FieldOrder)])
-    /// What gives the rows of the subquery, or view, that the query's rows come from.
+    /// The subquery or view that gives the query its rows.
     case inner(InnerSource)
     /// All rows: they make one row of the result.
     case everything
@@ -122,7 +122,7 @@ extension QueryCompiler {
     }
   }
 
-  /// What the rows are read from.
+  /// The FROM clause that the rows are read from.
   ///
   /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks
   ///   for besides; nil: all are.

@@ -3,14 +3,13 @@ import Store
 
 // Window functions: what is looked up is a *partition*, the rows that have the same values of what all windows of the
 // query partition by.
-//
-// What a window function gives for a row depends on the rows of its partition alone. So a changed row concerns the
-// partitions that it was in and is in, and the query restricted to these gives their rows as the whole query would. Of
-// rows that a window's order leaves equal SQLite takes that first which it comes by first, in a look-up perhaps another
-// one than in a run: give such a window a last term that tells them apart.
+// The value of a window function depends on the rows of its partition alone. So a changed row concerns the partitions
+// that it was in and is in, and the query restricted to these gives their rows as the whole query would. Rows that a
+// window's order leaves equal come in the order in which SQLite finds them, which may differ between a look-up and a
+// run: give such a window a last term that distinguishes them.
 extension QueryCompiler {
-  /// What every window of the query partitions by: columns and expressions of the first table; none where a window
-  /// spans all rows.
+  /// The terms that every window of the query partitions by: columns and expressions of the first table; empty where a
+  /// window spans all rows.
   func partition() -> [(sql: String, order: FieldOrder)] {
     guard let windows = try? windows(), let first = windows.first else { return [] }
     var shared: [(sql: String, order: FieldOrder)] = []

@@ -26,17 +26,17 @@ package struct QueryCompiler {
   var hasWindow = false
   /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
   var nested: Set<String> = []
-  /// What reads some of them.
+  /// Subqueries that read some of them.
   var subqueries: [Subquery] = []
-  /// Those that something else than `subqueries` reads.
+  /// Tables that something else than `subqueries` reads.
   var unmapped: Set<String> = []
-  /// What filters on the tables of the rows read.
+  /// Reads of the filters on the tables of the rows.
   var filterReads = FilterReads()
   /// The subquery, or view, that the rows come from.
   var inner: InnerSource?
   /// By number, those of several sources that are subqueries or views.
   var derived: [Int: DerivedSource] = [:]
-  /// What is looked up when something changed.
+  /// The unit that is looked up after a change.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
   /// Whether the key is the rowid, because several rows have NULL in the primary key.
@@ -144,7 +144,7 @@ package struct QueryCompiler {
     let end = grouping + (having.map { " HAVING (\($0))" } ?? "")
     let condition = filter.map { " WHERE (\($0))" } ?? ""
     let scan = "\(select)\(condition)\(end)"
-    // What a view is made of is not for everyone who may read it.
+    // The definition of a view is hidden from roles that may only read it.
     let asked =
       inner == nil ? scan : "SELECT \((list + named).joined(separator: ", ")) FROM \(fromSQL)\(condition)\(end)"
     var reads = try compile(scan, place: nil).reads

@@ -33,7 +33,7 @@ package final class QueryRouter {
   /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
   package var isExact: Bool { !routing.terms.isEmpty }
 
-  /// - Parameter number: another one for every router of the connection.
+  /// - Parameter number: unique among the connection's routers.
   package init(_ routing: QueryRouting, number: Int, statements: QueryStatements, connection: OpaquePointer)
     throws(FreshetError)
   {
@@ -176,7 +176,7 @@ package final class QueryRouter {
 }
 
 extension QueryRouting {
-  /// Those of the table of parameters, behind the query's number: a copy for each term, or each parameter once.
+  /// Columns of the table of parameters, behind the query's number: a copy for each term, or each parameter once.
   fileprivate var columns: [(name: String, declaration: String, parameter: Int)] {
     let unqualified = { (name: String) in String(name.dropFirst(Self.table.count + 1)) }
     if terms.isEmpty {

@@ -17,7 +17,7 @@ package struct QueryRouting: Sendable {
     var index: Int
   }
 
-  /// The same for the changed rows of the first table (`CapturedRows`).
+  /// As above, for the changed rows of the first table (`CapturedRows`).
   struct Captured: Sendable {
     var fromSQL: String
     var whereSQL: String

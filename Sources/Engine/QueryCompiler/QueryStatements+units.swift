@@ -151,8 +151,8 @@ extension QueryStatements {
     _ row: ChangedRows.Row, of changes: ChangedRows, in storage: TableStorage, to statement: PreparedStatement,
     _ mapping: UnitMapping
   ) -> Bool {
-    // What SQLite makes of a blob as text (`lower(x)`, `x || ''`) depends on the encoding that it has it under: that of
-    // the database where it was read from a record, and UTF-8 where it was bound.
+    // The text that SQLite makes of a blob (`lower(x)`, `x || ''`) depends on the encoding that the blob is read in:
+    // that of the database where it was read from a record, and UTF-8 where it was bound.
     var isExact = true
     let bind = { (place: Int32, value: PackedValue) in
       if case .blob = value, self.encoding != .utf8 { isExact = false }

@@ -6,20 +6,20 @@ package import Store
 /// Owner: the follower's thread.
 package final class QueryStatements {
   package let compiled: CompiledQuery
-  /// Those that read the result.
+  /// Statements that read the result.
   package let result: ResultStatements
   /// By table, then by place in `from`.
   let mappings: [[Mapping]]
   var encoding: TextEncoding { result.encoding }
   let connection: OpaquePointer
 
-  /// Those of `compiled.nestedMappings`, prepared once the connection has the tables of changed rows.
+  /// The statements of `compiled.nestedMappings`, prepared once the connection has the tables of changed rows.
   var nested: [(tables: [String], statement: PreparedStatement)]?
 
-  /// Those of the tables' `passing`.
+  /// The statements of the tables' `passing`.
   var passing: [String: PreparedStatement] = [:]
 
-  /// What finds the units of a changed row.
+  /// Finds the units of a changed row.
   struct Mapping {
     let mapping: UnitMapping
     let new: PreparedStatement?

@@ -34,13 +34,13 @@ extension SQLFragment {
 
   private enum Expected {
     case nothing
-    /// One of the things joined.
+    /// A joined source.
     case source
     /// The right side of IN: a table, or a list in parentheses.
     case operand
   }
 
-  /// What a word makes of the tokens behind it; nil: nothing new.
+  /// The effect of a word on the tokens behind it; nil: no effect.
   private func expectation(behind word: String, at index: Int) -> (opensFrom: Bool?, expected: Expected)? {
     switch word {
     case "FROM":
@@ -71,7 +71,7 @@ extension SQLFragment {
     return nil
   }
 
-  /// The tokens of a range that stand in none of its parentheses, and are none.
+  /// The tokens of a range that are outside of its parentheses, without the parentheses.
   func outermost(_ range: Range<Int>) -> [Int] {
     var found: [Int] = []
     var index = range.lowerBound
@@ -105,7 +105,7 @@ extension SQLFragment {
     }
     var parts: [Range<Int>] = []
     var start = range.lowerBound
-    // Of parentheses and CASE; how many ANDs belong to a BETWEEN.
+    // The depth of parentheses and CASE; the number of ANDs that belong to a BETWEEN.
     var (depth, between) = (0, 0)
     for index in range {
       switch keyword(at: index) ?? text(of: tokens[index]) {

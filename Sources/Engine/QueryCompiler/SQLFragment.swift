@@ -12,7 +12,7 @@ struct SQLFragment {
   let tokenizer: SQLTokenizer
   let tokens: [SQLToken]
 
-  /// What a fragment must be.
+  /// Kinds of fragments.
   enum Kind {
     case expression
     /// `from`: tables with commas between them.

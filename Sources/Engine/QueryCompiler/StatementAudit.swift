@@ -2,7 +2,7 @@ import CSQLite
 import LiveQuery
 import Store
 
-/// What SQLite's authorizer sees of one statement, and what it answers.
+/// Records the reads of one statement from SQLite's authorizer, and decides which ones are allowed.
 ///
 /// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, emptied before the
 /// next one; `purpose`, `filterReaders` and `modules`, which the checker sets.
@@ -27,9 +27,9 @@ final class StatementAudit {
   var modules: Set<String> = []
 
   enum Purpose {
-    /// What a client wrote, with temporary views in the place of the tables that have a shadow.
+    /// A client's SQL, with temporary views in the place of the tables that have a shadow.
     case asking
-    /// What runs, with the shadows in front.
+    /// The statement to run, with the shadows in front.
     case executing
     /// The operator's own words.
     case filtering
@@ -47,7 +47,7 @@ final class StatementAudit {
     self.purpose = purpose
   }
 
-  /// What the statement reads.
+  /// The columns that the statement reads.
   var reads: Set<FragmentChecker.ColumnRead> {
     columns.union(named.subtracting(columns.map(\.table)).map { .init(table: $0, column: "") })
   }
@@ -80,7 +80,7 @@ final class StatementAudit {
       }
       if isShadowed { throw notThere(read.table) }
     case .executing:
-      // What has no shadow in front is the table itself where the statement runs.
+      // A name without a shadow means the table itself when the statement runs.
       if database == "temp" { throw notThere(read.table) }
       // Shadows alone read what the role may not, for their filters.
       let reader = reader.lowercased()

@@ -36,7 +36,7 @@ package struct UnitMapping: Sendable {
 package struct NestedMapping: Sendable {
   /// Lower-case names of the tables in whose place their changed rows stand.
   package var tables: [String]
-  /// Those of all places in the subquery.
+  /// The places of all its occurrences in the subquery.
   var places: [String]
   /// Gives the units.
   var sql: String

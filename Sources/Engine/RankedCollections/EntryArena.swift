@@ -7,7 +7,7 @@ import Ground
 /// blocks, and the room that is left in the newest one.
 final class EntryArena {
   private var blocks: [UnsafeMutableRawPointer] = []
-  /// What is left of the newest block.
+  /// The rest of the newest block.
   private var next: UnsafeMutableRawPointer
   private var left: Int
   private var size = 0

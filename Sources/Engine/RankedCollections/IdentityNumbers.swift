@@ -125,7 +125,7 @@ extension IdentityNumbers {
 }
 
 extension Bytes {
-  /// The seed of the hash tables: another one in every process, so that keys cannot be made to share a slot. With
+  /// The seed of the hash tables: random in every process, so that clients cannot choose keys that share a slot. With
   /// SWIFT_DETERMINISTIC_HASHING it is always the same.
   static let tableSeed = UInt64(bitPattern: Int64(Hasher().finalize()))
 }

@@ -94,7 +94,7 @@ extension Node<RowStamp> {
   }
 }
 
-/// What edits leave of a leaf's rows, made from the first to the last.
+/// The rows of a leaf after edits, which are made from the first to the last.
 private struct EditedRows {
   private(set) var keys: PackedKeys
   private(set) var payloads: [RowStamp] = []

@@ -1,6 +1,6 @@
 import Ground
 
-/// What a tree keeps with each key.
+/// The value that a tree keeps with each key.
 protocol RankedPayload {
   /// How many positions the element takes up: 1 for a row, its number of rows for a section.
   var weight: Int { get }
@@ -10,7 +10,7 @@ protocol RankedPayload {
   static var leafLimit: Int { get }
 }
 
-/// Told about leaves as they come and go, so that an index from elements to leaves can follow.
+/// Notified of leaves as they come and go, so that an index from elements to leaves can follow.
 protocol LeafObserver {
   associatedtype Payload: RankedPayload
   /// The leaf has an identity of its own from now on.
@@ -63,9 +63,8 @@ enum NodeLimits {
 /// limit; keys ascend strictly; an inner node's key `i` is greater than everything in child `i - 1` and not greater
 /// than anything in child `i` (key 0 is never read: what is below all bounds belongs into child 0); `count` and
 /// `weight` are the sums below.
-///
 /// Its accesses are not checked for overlaps at run time, which took a tenth of a change's instructions: no function
-/// here has another one change the node that it is changing.
+/// here calls one that changes the same node.
 final class Node<Payload: RankedPayload> {
   let height: Int
   /// Leaf: the elements' keys. Inner: the children's lower bounds.

@@ -48,7 +48,7 @@ extension RankedTree {
     return walk(TreeCursor(old), TreeCursor(new), body)
   }
 
-  /// The same of two nodes that stand in the same place of their trees, with the ranks of their first elements.
+  /// As above, for two nodes in the same place of their trees, with the ranks of their first elements.
   private static func forEachChange(
     from old: Node<Payload>, _ rank: Int, to new: Node<Payload>, _ otherRank: Int, _ body: (TreeChange<Payload>) -> Bool
   ) -> Bool {
@@ -107,7 +107,7 @@ extension RankedTree {
     }
   }
 
-  /// The same for two leaves that share most rows.
+  /// As above, for two leaves that share most rows.
   ///
   private static func forEachLeafChange(
     from old: Node<Payload>, _ rank: Int, to new: Node<Payload>, _ otherRank: Int, _ body: (TreeChange<Payload>) -> Bool
@@ -179,7 +179,7 @@ extension RankedTree {
     old.payloads.withUnsafeBufferPointer { left in
       new.payloads.withUnsafeBufferPointer { right in
         while run < equal {
-          // What is bit by bit the same is the same, and needs no counting of references to be compared.
+          // Payloads with the same bits are equal, and need no counting of references to be compared.
           run += sameBits(left, slot + run, right, otherSlot + run, equal - run)
           if run == equal || !left[slot + run].isSame(as: right[otherSlot + run]) { return }
           run += 1

@@ -61,7 +61,7 @@ package struct RowBatch {
       let isSameSection = old.bytes.withUnsafeBytes { $0.equals(section) }
       if isSameSection, leaf.keys.withKey(slot, { $0.equals(entry) }) {
         if leaf.payloads[slot] == stamp {
-          // Nobody asks for its label unless it is the first; when it becomes so by other edits, that is noticed.
+          // The label matters only for the first section; if it becomes the first by other edits, those notice.
           guard isRelabelled, editor.tree.sections.payload(of: section)?.rows.isFirst(entry) == true else { return }
         }
         edit.hash = nil

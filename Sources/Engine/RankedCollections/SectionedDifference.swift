@@ -1,4 +1,4 @@
-/// What differs between two versions of a sectioned result, before anything is called a move.
+/// The difference of two versions of a sectioned result, before anything is called a move.
 package struct SectionedDifference {
   /// One row on both sides.
   package struct Pair {

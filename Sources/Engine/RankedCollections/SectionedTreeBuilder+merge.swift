@@ -3,7 +3,7 @@ import Ground
 // A result that was fetched again differs little from the one before: merged into it, the two share all that is the
 // same, which keeps older versions cheap and makes their difference quick to find.
 extension SectionedTreeBuilder {
-  /// What leads from a version to the rows of the builder.
+  /// Edits from a version to the rows of the builder.
   private struct Edits {
     var removed: [[UInt8]] = []
     /// Draft and record.
@@ -79,7 +79,7 @@ extension SectionedTreeBuilder {
     for record in drafts[draft].records.indices.prefix(edits.limit + 1) { edits.inserted.append((draft, record)) }
   }
 
-  /// Compares a section's rows with those of a draft; nil: there is none.
+  /// Compares a section's rows with those of a draft; nil: no draft.
   private func compare(_ rows: RankedTree<RowStamp>, _ draft: Int?, _ edits: inout Edits) {
     let records = draft.map { drafts[$0].records } ?? []
     var next = 0

@@ -66,7 +66,7 @@ extension RankedTree<RowStamp> {
 }
 
 extension Section {
-  /// What edits leave of a section's label.
+  /// The label of a section after edits.
   fileprivate enum LabelOutcome {
     case asItWas
     case ofFirstRow

@@ -11,7 +11,7 @@ extension SectionedTreeEditor {
 
   /// Sets a section's totals; nothing happens where there is no such section. O(log n).
   package mutating func setTotals(_ totals: [UInt8], ofSection key: Bytes) {
-    // What stays the same stays shared with the versions before.
+    // Unchanged totals stay shared with former versions.
     guard let known = tree.sections.payload(of: key)?.totals, known != totals else { return }
     tree.sections.update(key) { $0.totals = totals }
   }

@@ -4,7 +4,7 @@ import Ground
 package import LiveQuery
 import Store
 
-/// What other threads request of a follower.
+/// Requests of other threads to a follower.
 package enum FollowerCommand: Sendable {
   case subscribe(Subscribe)
   case request(SubscriptionKey, SubscriptionRequest, ticket: RequestTicket? = nil)
@@ -24,7 +24,7 @@ package enum FollowerCommand: Sendable {
   case explain(Query, request: UInt64? = nil, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
   /// The tables that a role may read.
   case schema(Query.Access, request: UInt64? = nil, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
-  /// What the follower does, and the error that keeps it from reading the database.
+  /// The follower's state, and the error that keeps it from reading the database.
   case status(reply: @Sendable (FollowerStatus) -> Void)
   /// A reader has ended a job.
   case report(ReaderReport)
@@ -60,7 +60,7 @@ package enum FollowerCommand: Sendable {
   package struct SnapshotRequest: Sendable {
     package var query: Query
     package var window: Window?
-    /// Versions that the client has: only another one is an answer.
+    /// Versions that the client has: only a different one is an answer.
     package var unless: [String] = []
     /// How long to wait for another version.
     package var wait = Duration.zero
@@ -86,7 +86,7 @@ package enum SnapshotAnswer: Sendable {
   case unchanged(version: String)
 }
 
-/// What a follower is doing.
+/// The state of a follower.
 package struct FollowerStatus: Sendable {
   /// The error that keeps it from reading the database; nil: none.
   package let readingFailure: FreshetError?

@@ -8,7 +8,7 @@ import Store
 ///
 /// Pure: no SQLite, no threads, no clock. Owner: the follower's thread.
 package struct RequestTable {
-  /// What a request waits for.
+  /// The reason why a request waits.
   package enum State: Equatable {
     /// A list that shows a state not older than the request: how many ticks had seen changes when it was made.
     case list(asked: Int)

@@ -34,7 +34,7 @@ extension SubscriptionOutput {
   package func epochChanged() {}
 }
 
-/// What a subscription's requests are posted to.
+/// Receives a subscription's requests.
 package protocol SubscriptionHost: AnyObject, Sendable {
   /// Any thread.
   func post(_ command: FollowerCommand)

@@ -21,7 +21,7 @@ package import LiveQuery
 /// - *Many calls in one row* could take an hour: our functions ask for the budget, and so does the allocator;
 ///   statements with many calls have shorter values (`StatementWeight`).
 /// - *Sorting* takes half a second for 75 MB, and more than in proportion: temporary files in memory (`temporary.c`),
-///   for which SQLite sorts two megabytes at a time.
+///   so SQLite sorts two megabytes at a time.
 /// - *Memory*: 256 MiB for a query while it runs, and 1 GiB for all of SQLite.
 /// - *Values* may have 24 MiB (`SQLITE_LIMIT_LENGTH`, for values of the file as well), at which a linear operator takes
 ///   10 to 200 ms (CallTimeTests).
@@ -38,7 +38,7 @@ package enum Budget {
   /// Bytes that a query may keep while it runs: values, sorted and grouped rows, temporary tables.
   static let memory: Int64 = 256 << 20
 
-  /// To compile a statement. What SQLite takes for one of honest length is less than 110 times that.
+  /// For compiling a statement. SQLite takes less than 110 times the length of an honest one.
   private static func compilingMemory(_ sql: String) -> Int64 { min(64 << 20, 4 << 20 + 128 * Int64(sql.utf8.count)) }
 
   /// To compile a statement: time of the processor, so that a busy machine refuses nothing.
@@ -47,7 +47,7 @@ package enum Budget {
   /// To compile everything that a query consists of.
   static let queryNanoseconds: Int64 = 3_000_000_000
 
-  /// What the thread had before a budget was begun within it.
+  /// The thread's limits before a nested budget was begun.
   package struct Outer {
     fileprivate let budget: sqlite_budget
 

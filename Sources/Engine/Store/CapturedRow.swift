@@ -34,7 +34,7 @@ package final class CapturedRow {
     self.connection = connection
     self.module = module
     self.encoding = encoding
-    // Columns that nobody can read need not be told.
+    // Unreadable columns need not be reported.
     let unreadable = table.mask(of: table.unreadable.map(\.column))
     let computed = ColumnMask(rawValue: storage.computedColumns.rawValue & ~unreadable.rawValue)
     let tellsAll = computed == .none && storage.decoder.columnCount == table.columns.count
@@ -65,7 +65,7 @@ package final class CapturedRow {
   }
 
   private func append(_ value: sqlite_row_value, to row: inout PackedValues) {
-    // Of other types, the length may be anything.
+    // For other types the length may be anything.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value.bytes, count: Int(value.length)) }
     switch value.type {
     case SQLITE_INTEGER: row.append(value.number)

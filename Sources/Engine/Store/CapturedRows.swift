@@ -13,7 +13,7 @@ import RankedCollections
 /// Owner: the follower's thread. Mutable state: the values of the rows that were loaded last. To be dropped or released
 /// before the connection is closed.
 package final class CapturedRows {
-  /// What the virtual table is called, with its schema, in statements of queries over a table.
+  /// The name of the virtual table, with its schema, in statements of queries over a table.
   package static func reference(to table: String) -> String { "temp.\(quotedIdentifier(name(of: table)))" }
 
   /// The hidden column that has a row's sign: 1 where it is there, -1 as it was.
@@ -59,7 +59,7 @@ package final class CapturedRows {
     values = .allocate(capacity: valueCapacity)
   }
 
-  /// What `showSigned` shows.
+  /// The rows that `showSigned` shows.
   private let signed = SignedBuffer()
 
   deinit { values.deallocate() }
@@ -84,7 +84,7 @@ package final class CapturedRows {
         isStrict = isStrict ?? self.isStrict(table, connection)
         affinity = isStrict == true ? .blob : .numeric
       }
-      // What compares by an application's own collation does not compile over the table either.
+      // An expression with an application's own collation does not compile over the table either.
       let name = quotedIdentifier(String(cString: collation))
       let order = hasCollation(name, connection) ? " COLLATE \(name)" : ""
       list.append("\(quotedIdentifier(column.name)) \(affinity!.rawValue)\(order)")

@@ -1,7 +1,7 @@
 package import ChangeCapture
 package import LiveQuery
 
-/// What changed in the row, or the rows, of a key.
+/// The changes of the row, or rows, of a key.
 package struct KeyChange {
   /// Columns that may have changed; all where a row came or went, or has another key.
   package let columns: ColumnMask
@@ -12,10 +12,10 @@ package struct KeyChange {
   package let hasNull: Bool
 }
 
-// What changed rows are to those who know how the table's rows are stored.
+// Changed rows, for callers that know how the table's rows are stored.
 extension ChangedRows {
-  /// Calls `body` with the encoded key of each row; with two of them where a row had another one. A key comes twice
-  /// where one row went and another one has it now.
+  /// Calls `body` with the encoded key of each row, and with both keys if the key changed. A key comes twice if one row
+  /// left it and another one has it now.
   ///
   /// - Returns: false when a key is not known, or as soon as `body` does.
   package func forEachKey<Failure>(

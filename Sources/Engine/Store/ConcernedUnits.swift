@@ -15,7 +15,7 @@ package struct ConcernedUnits {
     columns.reserveCapacity(count)
   }
 
-  /// Those that have numbers already, with the columns by number.
+  /// Units that have numbers already, with the columns by number.
   package init(_ numbers: IdentityNumbers, _ columns: [ColumnSet]) {
     self.numbers = numbers
     self.columns = columns

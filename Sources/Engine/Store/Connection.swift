@@ -9,7 +9,7 @@ package final class Connection {
     case reading
     /// A file that is there.
     case writing
-    /// A file that is made where there is none.
+    /// Makes the file if it does not exist.
     case making
   }
 
@@ -49,7 +49,7 @@ package final class Connection {
     return try body(raw)
   }
 
-  /// Of text in the file. It reads the schema.
+  /// The encoding of text in the file. Reads the schema.
   package var encoding: TextEncoding {
     get throws(SQLiteFailure) {
       try first("PRAGMA main.encoding") { TextEncoding(rawValue: $0.text(0) ?? "") ?? .utf8 } ?? .utf8
@@ -64,14 +64,14 @@ package final class Connection {
     _ = try rows(sql, values) { _ in }
   }
 
-  /// What `row` makes of each row of a statement.
+  /// The values that `row` makes of each row of a statement.
   package func rows<Row>(
     _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> [Row] {
     try PreparedStatement.rows(raw, sql, values, row)
   }
 
-  /// What `row` makes of the first row; nil without one.
+  /// The value that `row` makes of the first row; nil without rows.
   package func first<Row>(
     _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> Row? {
@@ -104,7 +104,7 @@ package final class Connection {
       throw SQLiteFailure(of: destination, SQLITE_ERROR)
     }
     var code = sqlite3_backup_step(backup, -1)
-    // Somebody writes to the destination.
+    // Another program writes to the destination.
     var tries = 0
     while code == SQLITE_BUSY || code == SQLITE_LOCKED, tries < 1_000 {
       sqlite3_sleep(10)
@@ -135,7 +135,7 @@ extension PreparedStatement {
     for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
   }
 
-  /// What `row` makes of each row of a statement.
+  /// The values that `row` makes of each row of a statement.
   package static func rows<Row>(
     _ connection: OpaquePointer, _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> [Row] {

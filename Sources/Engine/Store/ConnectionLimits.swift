@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What connections refuse that compile or run what clients wrote, so that SQLite does nothing for long without asking
+/// Settings of connections that compile or run clients' SQL, so that SQLite does nothing for long without asking
 /// whether it may go on.
 package enum ConnectionLimits {
   /// The length of SQL, in bytes.

@@ -10,7 +10,7 @@ import Synchronization
 package final class Deadline {
   /// How often the bounds may still be checked.
   @exclusivity(unchecked) private var looks = Int.max
-  /// The same for what runs outside of `limited`, between two calls of it.
+  /// As above, for code outside of `limited`, between two calls of it.
   @exclusivity(unchecked) private var looksOutside = Int.max
   @exclusivity(unchecked) private var interruption: Interruption?
   @exclusivity(unchecked) private var isLimited = false
@@ -19,8 +19,8 @@ package final class Deadline {
   private static let yieldInterval = Nanoseconds.microseconds(200)
   private let clock: MonotonicClock
 
-  /// How many of the virtual machine's steps pass between two checks of the bounds. One of them can take some
-  /// milliseconds: what takes longer asks by itself.
+  /// How many of the virtual machine's steps pass between two checks of the bounds. A step can take some milliseconds;
+  /// functions that take longer check by themselves.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer, clock: MonotonicClock = .system) {

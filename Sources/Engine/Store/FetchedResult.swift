@@ -1,9 +1,9 @@
 package import LiveQuery
 package import RankedCollections
 
-/// What a whole run of a query gave.
-// @unchecked: it is made by one thread and handed to another. What it shares with other results are nodes of trees,
-// which are changed in place only when a single owner is left.
+/// The result of a whole run of a query.
+// @unchecked: it is made by one thread and handed to another. It shares only nodes of trees with other results, which
+// are changed in place only by a single owner.
 package struct FetchedResult: @unchecked Sendable {
   package var editor: SectionedTreeEditor
   package var memory: ReaderMemory
@@ -24,7 +24,7 @@ package struct FetchedResult: @unchecked Sendable {
   }
 }
 
-/// What a reader remembers of the newest whole result of its query, apart from the tree.
+/// A reader's memory of the newest whole result of its query, apart from the tree.
 // @unchecked: as `FetchedResult`.
 package struct ReaderMemory: @unchecked Sendable {
   /// The keys of each unit's rows, for queries whose key is not their unit.
@@ -41,7 +41,7 @@ package struct ReaderMemory: @unchecked Sendable {
   var touchedSections = ConcernedUnits()
   /// Whether a total could not be computed: then those of all sections are read after each change.
   var hasFailedTotals = false
-  /// What the run cost, in steps of SQLite's machine.
+  /// The cost of the run, in steps of SQLite's machine.
   var scanSteps = 0
 }
 
@@ -49,7 +49,7 @@ extension ResultReader {
   /// Whether the contents of all rows of the newest result are kept.
   package func keepsContents(ofRows count: Int) -> Bool { plan.isRefetched && memory.contents.order.count == count }
 
-  /// What the last run cost, in steps of SQLite's machine.
+  /// The cost of the last run, in steps of SQLite's machine.
   package var stepsOfRun: Int { memory.scanSteps }
 
   /// Runs the query and what is `alongside`. Parameters and errors as for `fetch`.

@@ -2,8 +2,8 @@ import CSQLite
 package import LiveQuery
 import Synchronization
 
-/// What the operator gives this process to read files whose application has collations, tokenizers and functions of its
-/// own.
+/// Extensions and stand-ins from the operator, to read files whose application has collations, tokenizers and functions
+/// of its own.
 ///
 /// To be set before the first connection is opened. Mutable state: `standIns`, guarded by its lock.
 package enum ForeignParts {
@@ -23,8 +23,8 @@ package enum ForeignParts {
     standIns.withLock { $0[name.lowercased()] = base }
   }
 
-  /// Has FTS5 cut words by another tokenizer, without arguments. What the application's index has found otherwise is
-  /// not found.
+  /// Has FTS5 cut words by another tokenizer, without arguments. Rows that only the application's tokenizer would find
+  /// are not found.
   package static func add(tokenizer name: String, as base: String) throws(FreshetError) {
     try check(sqlite_add_tokenizer(name, base))
   }
@@ -34,7 +34,7 @@ package enum ForeignParts {
   /// - Parameter entry: its entry point; nil for the one that SQLite finds by the file's name.
   package static func add(extension path: String, entry: String? = nil) throws(FreshetError) {
     try check(sqlite_add_extension(path, entry))
-    // What is wrong with it is told here, and not by each connection.
+    // Report errors here once, instead of in each connection.
     var connection: OpaquePointer?
     defer { sqlite3_close(connection) }
     let code = sqlite3_open_v2(":memory:", &connection, SQLITE_OPEN_READWRITE, nil)

@@ -2,7 +2,7 @@ import CSQLite
 package import LiveQuery
 
 extension FreshetError {
-  /// What SQLite says of a client's SQL, under the code that fits.
+  /// SQLite's error in a client's SQL, with the code that fits.
   package init(queryFailure error: SQLiteFailure, place: String?) {
     let message = (place.map { "\($0): " } ?? "") + error.message
     if error.message.hasPrefix("no such table") {

@@ -18,7 +18,7 @@ package final class PreparedStatement {
     self.handle = handle
   }
 
-  /// One that a client had a part in: compiling it takes no more than `Budget` says.
+  /// A statement with client SQL. `Budget` limits its compilation.
   package convenience init(bounded sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) {
     let budget = Budget.beginStatement(sql)
     defer { budget.end() }
@@ -81,7 +81,7 @@ package final class PreparedStatement {
   @inline(__always)
   package func value(_ column: Int) -> PackedValue { PreparedStatement.value(handle, Int32(column)) }
 
-  /// The same in a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that
+  /// As above, for a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that
   /// ends with a zero.
   @inline(__always)
   static func valueOfUTF8(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
@@ -94,12 +94,12 @@ package final class PreparedStatement {
   /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
   @inline(__always)
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
-    // The column is looked for once; `sqlite3_column_text` and its like each do it anew. What this returns may be read
-    // because no other thread uses the connection.
+    // Looks the column up once; `sqlite3_column_text` and the like do so in each call. The value may be read because no
+    // other thread uses the connection.
     value(sqlite3_column_value(handle, column))
   }
 
-  /// The same of a value by itself.
+  /// As above, for a single value.
   @inline(__always)
   static func value(_ value: OpaquePointer?) -> PackedValue {
     switch sqlite3_value_type(value) {
@@ -250,7 +250,7 @@ package enum TextEncoding: String, Sendable {
   }
 }
 
-/// What SQLite reported, as it said it.
+/// An error as SQLite reported it.
 package struct SQLiteFailure: Error, CustomStringConvertible {
   /// The extended result code.
   package let code: Int32

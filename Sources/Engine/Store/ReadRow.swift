@@ -23,8 +23,7 @@ final class ReadRow {
   private let unitFields: [Field]
   /// The result's columns.
   private let contents: Range<Int>
-  /// Those of the statement in the row that it stands on, each read once; borrowed from SQLite, and used within `read`
-  /// alone.
+  /// The values of the current row, each read once; borrowed from SQLite, and used within `read` alone.
   @exclusivity(unchecked) private var values: [PackedValue]
 
   @exclusivity(unchecked) private(set) var sectionKey: [UInt8] = []

@@ -18,7 +18,7 @@ package final class ReadTransaction {
   @exclusivity(unchecked) private var isWanted = false
   /// It has done without a transaction so far.
   @exclusivity(unchecked) private var isLate = false
-  /// What did without a transaction needed one when the file was in another state already: what is left of it must not
+  /// The tick began without a transaction, needed one, and the file had changed by then: the rest of the tick must not
   /// read.
   @exclusivity(unchecked) package private(set) var hasLostState = false
 
@@ -40,7 +40,7 @@ package final class ReadTransaction {
     if try firstRead.step() { schemaVersion = firstRead.integer(0) }
   }
 
-  /// Runs `body`, and ends the transaction that there is then.
+  /// Runs `body`, and ends the transaction that is open then.
   ///
   /// - Parameter isLate: none has begun.
   package func run(isLate: Bool, _ body: () throws -> Void) throws {
@@ -58,7 +58,7 @@ package final class ReadTransaction {
   /// To be called before anything is read that may do without a transaction until then.
   package func need() { if isLate { restore() } }
 
-  /// Some errors end SQLite's transaction. Begins another one if it shows the same state. Otherwise the rest cannot be
+  /// Some errors end SQLite's transaction. Begins a new one if that shows the same state. Otherwise the rest cannot be
   /// read (`ResultReader.checkSnapshot`).
   package func restore() {
     if !isWanted || sqlite3_get_autocommit(connection) == 0 { return }
@@ -68,7 +68,7 @@ package final class ReadTransaction {
     if (try? begin()) != nil {
       if (try? readSchemaVersion()) != nil, (try? capture.identify()) == true, capture.isAtSeenState { return }
       commit()
-      // What is seen is what was seen.
+      // The state is the former one.
       capture.returnToSeenState()
     }
     if wasLate { hasLostState = true }

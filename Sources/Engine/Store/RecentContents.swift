@@ -13,7 +13,7 @@ struct RecentContents {
 
   /// A tick of more than this looks some rows up twice.
   private static let byteLimit = 1 << 20
-  /// What is kept room for: thousands of lists may each have some.
+  /// Kept capacity: thousands of lists may each have some.
   private static let (keptCount, keptBytes) = (8, 1 << 10)
 
   var isEmpty: Bool { numbers.isEmpty }

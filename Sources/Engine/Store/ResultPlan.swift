@@ -1,11 +1,9 @@
 /// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of
 /// the parameters' values: all queries of one shape share it.
-///
 /// Every statement that gives rows gives the same columns: section value, name and index title (when there are
-/// sections, and expressions for names and titles), the sort values that are no columns of the result, the unit (when
-/// the query's key is another one), then the result's columns, key first.
-///
-/// A class, for it is asked for every row: a structure of so many parts would be copied each time.
+/// sections, and expressions for names and titles), the sort values that are not columns of the result, the unit (if
+/// the query's key differs from it), then the result's columns, key first.
+/// A class, because it is read for every row: a structure of so many parts would be copied each time.
 package final class ResultPlan: Sendable {
   /// The rows of the result: what their statements give, and how they sort.
   package struct Rows: Sendable {
@@ -22,7 +20,7 @@ package final class ResultPlan: Sendable {
     package var keyTies: [(column: Int, order: FieldOrder)]
     /// Every row of the result, in no particular order.
     package var scanSQL: String
-    /// What is looked up when something changed; nil when the whole query has to run again.
+    /// The unit that is looked up after a change; nil when the whole query has to run again.
     package var unit: Unit?
     /// How its groups are kept up to date without looking them up.
     package var aggregate: AggregatePlan?
@@ -114,7 +112,7 @@ package final class ResultPlan: Sendable {
     package let wholeSQL: String
     /// A row for each section: the section value, then its totals; nil without sections.
     package let sectionsSQL: String?
-    /// The same of each total alone, for when one of them cannot be computed.
+    /// Each total by itself, for when one of them cannot be computed.
     package let alone: [(wholeSQL: String, sectionsSQL: String?)]
 
     package init(
@@ -149,7 +147,7 @@ package final class ResultPlan: Sendable {
     package var firstParameter: Int32
     /// In `changedSQL`, the same of their new values.
     package var newParameter: Int32
-    /// Gives the units for which `where` differs between old and new values; nil: `where` has no such subquery.
+    /// Selects the units for which `where` differs between old and new values; nil: `where` has no such subquery.
     package var changedSQL: String?
     package var orders: [FieldOrder]
     package var areInHaving: Bool
@@ -189,7 +187,7 @@ package final class ResultPlan: Sendable {
   let sorts: [Sort]
   let keyTies: [(column: Int, order: FieldOrder)]
   let unit: Unit?
-  /// What is kept up to date by arithmetic: the result, if it is an aggregate, and values alongside it.
+  /// Aggregates that arithmetic keeps up to date: the result, if it is one, and values alongside it.
   package let aggregates: [AggregatePlan]
   /// Which of these is the result.
   package let resultAggregate: Int?

@@ -30,7 +30,7 @@ extension ResultReader {
         return true
       }
     } catch let error as FreshetError { throw error } catch {
-      // What is wrong with the statement is wrong with looking up as well, or is a difference between the two.
+      // An error of the statement is an error of looking up as well, or a difference between the two.
     }
     forgetContents()
     return false

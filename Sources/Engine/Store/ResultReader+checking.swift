@@ -1,7 +1,7 @@
 package import LiveQuery
 package import RankedCollections
 
-/// What is wrong with a result that was followed. It holds no values.
+/// How a followed result differs from a fresh one. It holds no values.
 package struct ResultDivergence: Sendable {
   package var heldRows: Int
   package var freshRows: Int

@@ -2,12 +2,11 @@ import Ground
 package import LiveQuery
 package import RankedCollections
 
-// What the rows of a result hold: what snapshots, windows and patches carry.
-//
+// The contents of a result's rows, for snapshots, windows and patches.
 // Many rows are not looked up in the order in which they are shown, which would read a page of the file for nearly
 // every row, but in the order of their keys, which is that of pages (`WantedRows`). When the query's own run took fewer
-// steps of SQLite's machine than the look-ups would, it is run once more and the rows are picked out as they come by;
-// so are rows of which a look-up does not tell.
+// steps of SQLite's machine than the look-ups would, it is run once more and the rows are picked out of the run; so are
+// rows that a look-up cannot find.
 extension ResultReader {
   #if DEBUG
     /// From so many rows on they are read in the order of their keys. Few in debug builds, so that every test does.

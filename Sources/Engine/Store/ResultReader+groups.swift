@@ -21,7 +21,7 @@ extension ResultReader {
     return groups
   }
 
-  /// What changed rows, which virtual tables show, change in the groups of an aggregate.
+  /// The changes that changed rows, which virtual tables show, make in the groups of an aggregate.
   ///
   /// - Parameter tables: indexes of the aggregate's tables that have changed.
   /// - Returns: nil when that is not known.
@@ -52,10 +52,10 @@ extension ResultReader {
     return nil
   }
 
-  /// Nothing is known of groups any more: everything is read until the query is run.
+  /// Forgets all groups: everything is read until the query is run.
   package func forgetGroups() { memory.groups = nil }
 
-  /// What is kept of these groups of the result is not right any more: they are asked when they are needed.
+  /// The kept values of these groups are outdated: they are read again when they are needed.
   package func outdate(_ units: ConcernedUnits) {
     if let result = plan.resultAggregate { memory.groups?[result].outdate(units) }
   }
@@ -67,7 +67,7 @@ extension ResultReader {
     return groups.contains { knownRow($0) == nil }
   }
 
-  /// The same of these groups, where it is asked what is not kept.
+  /// As above, but looks up groups that are not kept.
   package func dependsOnOrder(_ units: ConcernedUnits) throws(FreshetError) -> Bool {
     guard let aggregate = orderedAggregate else { return false }
     var dependsOnOrder = false
@@ -79,7 +79,7 @@ extension ResultReader {
     return dependsOnOrder
   }
 
-  /// The same of the groups of rows.
+  /// As above, for the groups of rows.
   func dependsOnOrder(_ rows: [SectionedTree.Row]) throws -> Bool {
     guard let aggregate = orderedAggregate else { return false }
     return try rows.contains { place in
@@ -154,7 +154,7 @@ extension ResultReader {
     return try withGroupRow(of: aggregate, unit, body)
   }
 
-  /// What has changed in the totals of sections since they were asked for last, by the sections' values.
+  /// Sections whose totals have changed since the last call, by the sections' values.
   func takeTouchedSections() -> ConcernedUnits {
     defer { memory.touchedSections = ConcernedUnits() }
     return memory.touchedSections
@@ -210,7 +210,7 @@ extension ResultReader {
     var calls: [KeptValue] = []
     calls.reserveCapacity(group.calls.count)
     for call in group.calls {
-      // What is too large for an integer is an error of SQLite's, which looking up reports.
+      // A value too large for an integer is an error of SQLite's, which looking up reports.
       guard let value = (try? call.value) ?? nil else { return nil }
       calls.append(value)
     }

@@ -50,7 +50,7 @@ extension ResultReader {
     } catch { throw failure(error) }
   }
 
-  /// What the last `refresh` has read is not needed any more.
+  /// The contents that the last `refresh` read are not needed any more.
   package func forgetContents() { recent.removeAll() }
 
   /// The unit is the key: a row or none.

@@ -34,7 +34,8 @@ extension ResultReader {
   /// Brings the values up to date.
   ///
   /// - Parameter known: those that other lists keep, by place.
-  /// - Returns: the units for which `where` has changed, and whether `having` has; nil: the query must be run again.
+  /// - Returns: the units whose result of `where` has changed, and whether `having` has; nil: the query must be run
+  ///   again.
   package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)?
   {
     guard let plan = plan.scalars else { return (ConcernedUnits(), false) }

@@ -13,12 +13,12 @@ package final class ResultReader {
   let statements: ResultStatements
   var plan: ResultPlan { statements.plan }
   @exclusivity(unchecked) private var parameters: [SQLValue]
-  /// Those of `parameters` that are the plan's scalars.
+  /// The values of the plan's scalars among `parameters`.
   @exclusivity(unchecked) private var boundScalars: [SQLValue] = []
   private let seed: UInt64
   let row: ReadRow
   @exclusivity(unchecked) var recent = RecentContents()
-  /// What is remembered of the last whole result, which another thread's reader may have made.
+  /// Memory of the last whole result, which another thread's reader may have made.
   @exclusivity(unchecked) package var memory = ReaderMemory()
   /// Whether the last `refresh` looked nothing up.
   @exclusivity(unchecked) package internal(set) var hasEvaluated = false
@@ -50,7 +50,7 @@ package final class ResultReader {
   @exclusivity(unchecked) var time: TimeAccount
   let clock: MonotonicClock
 
-  /// - Parameter seed: of the stamps; another one in every process, so that rows cannot be made to agree.
+  /// - Parameter seed: of the stamps; random in every process, so that no two rows can be made to agree.
   package init(
     _ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits,
     clock: MonotonicClock = .system
@@ -79,7 +79,7 @@ package final class ResultReader {
   /// Runs the query, and brings the editor's result to the present one.
   ///
   /// - Parameters:
-  ///   - editor: nil: there is none yet.
+  ///   - editor: nil: no tree yet.
   ///   - mostKept: of how many rows to keep the contents as they come by. When there are more, none are kept.
   /// - Returns: an editor that stands at the new result, and the contents that were kept.
   /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
@@ -88,7 +88,7 @@ package final class ResultReader {
     into editor: SectionedTreeEditor? = nil, keepingContents mostKept: Int = 0
   ) throws(FreshetError) -> (SectionedTreeEditor, FetchedContents?) {
     try checkSnapshot()
-    // What a `refresh` has read that failed is of an older state.
+    // Contents that a failed `refresh` read belong to an older state.
     forgetContents()
     bind()
     let scan = statements.scan

@@ -30,7 +30,7 @@ package final class ResultStatements {
   /// Reads `CapturedRows`.
   @exclusivity(unchecked) private(set) var captured: PreparedStatement?
   @exclusivity(unchecked) private var mayUseCaptured = true
-  /// Those that fill and change the groups of aggregates.
+  /// Statements that fill and change the groups of aggregates.
   let aggregates: [AggregateStatements]
 
   /// - Parameters:
@@ -76,7 +76,7 @@ package final class ResultStatements {
   /// - Returns: whether there is `batch`.
   func prepareBatch() -> Bool {
     guard batch == nil, mayBatch else { return batch != nil }
-    // What does not compile in this company, as a plain `rowid` does not, is looked up one by one.
+    // A unit that cannot be compiled as a batch, such as a plain `rowid`, is looked up one by one.
     batch = plan.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
     mayBatch = batch != nil
     owner = nil

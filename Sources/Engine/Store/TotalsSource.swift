@@ -28,7 +28,7 @@ struct TotalsByStatement: TotalsSource {
         set(whole, of: &editor)
         reader.memory.hasFailedTotals = false
       } catch {
-        // One of them cannot be computed, because of an overflow say. The others can.
+        // One of them cannot be computed, for example because of an overflow. The others can.
         guard error.primaryCode == SQLITE_ERROR else { throw error }
         try TotalsOneByOne(reader: reader).setTotals(totals, of: &editor)
         reader.memory.hasFailedTotals = true
@@ -96,7 +96,7 @@ struct TotalsByArithmetic: TotalsSource {
     if !isSame { fatalError(TotalsByArithmetic.difference(editor.tree, other.tree, reader.plan.rows)) }
   }
 
-  /// What tells added totals from those that were read.
+  /// The difference between added totals and those that were read.
   private static func difference(_ added: SectionedTree, _ read: SectionedTree, _ rows: ResultPlan.Rows) -> String {
     func text(_ bytes: [UInt8]) -> String {
       [NamedValue](totals: bytes).map { "\($0.name) = \($0.value)" }.joined(separator: ", ")
@@ -125,7 +125,7 @@ struct TotalsByArithmetic: TotalsSource {
     var key: [UInt8] = []
     var areKnown = true
     try touched.forEach { unit, _ in
-      // A section without rows is none.
+      // A section without rows does not count.
       guard areKnown, reader.hasGroup(unit, of: aggregate) else { return }
       let totals = try reader.withGroupRow(of: aggregate, unit) { statement in
         key.removeAll(keepingCapacity: true)

@@ -68,7 +68,7 @@ extension WriteStatement {
   }
 }
 
-/// What the authorizer saw of one statement of a transaction.
+/// Records the reads and writes of one statement of a transaction, from the authorizer.
 ///
 /// Owner: the thread of the writer. Mutable state: the weight so far, and the first reason to refuse the statement.
 final class WriteAudit {
@@ -123,7 +123,7 @@ func authorizeWrite(
 ) -> Int32 {
   guard let context else { return SQLITE_DENY }
   let audit = Unmanaged<WriteAudit>.fromOpaque(context).takeUnretainedValue()
-  // What triggers and views do is their maker's doing.
+  // Triggers and views act with their maker's rights.
   let isInner = inner != nil
   let name = first.map { String(cString: $0) } ?? ""
   switch action {

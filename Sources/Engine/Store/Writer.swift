@@ -64,7 +64,7 @@ package final class Writer: FileConnection {
     interruption.end()
     sqlite3_set_authorizer(connection, nil, nil)
     if isOverwritten {
-      // What the -wal has belongs to the former contents.
+      // The -wal belongs to the former contents.
       sqlite_leave_wal_on_close(connection)
     } else if files.state == .same {
       checkpoint?.close()
@@ -77,7 +77,7 @@ package final class Writer: FileConnection {
   ///   `rescue`), the file overwritten, or restored in another encoding.
   /// - Throws: `read_only`, `overloaded`.
   package func begin() throws(FreshetError) -> Bool {
-    // What cannot be mended shows in the transaction.
+    // An error that remains shows in the transaction.
     _ = files.restoreSharedMemory()
     try control("BEGIN IMMEDIATE")
     withoutAuthorizer { files.note(of: connection) }
@@ -133,7 +133,7 @@ package final class Writer: FileConnection {
     do throws(SQLiteFailure) { try run(sql) } catch { throw failure(error) }
   }
 
-  /// What SQLite says, with the file's name when the file is what is wrong.
+  /// SQLite's error, with the file's name if the file is the cause.
   func failure(_ error: SQLiteFailure, place: String? = nil) -> FreshetError {
     let ofFile = [SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_IOERR, SQLITE_NOTADB, SQLITE_CORRUPT]
     guard ofFile.contains(error.primaryCode) else { return FreshetError(writeFailure: error, place: place) }
@@ -141,9 +141,9 @@ package final class Writer: FileConnection {
     return FreshetError(writeFailure: error, place: place.map { "\(fileName): \($0)" } ?? fileName)
   }
 
-  /// The -wal or -shm was deleted. What was committed is in the files that this connection still has open: it is copied
-  /// into the database while no program has begun new ones. The connection must then be closed: it uses files without a
-  /// name.
+  /// The -wal or -shm was deleted. The commits are in the files that this connection still has open: they are copied
+  /// into the database while no program has begun new files. The connection must then be closed: it uses files without
+  /// a name.
   ///
   /// - Returns: whether everything committed is in the database file.
   @discardableResult
@@ -184,7 +184,7 @@ package final class Writer: FileConnection {
 }
 
 extension FreshetError {
-  /// What SQLite says of a write.
+  /// SQLite's error of a write.
   init(writeFailure error: SQLiteFailure, place: String? = nil) {
     let message = (place.map { "\($0): " } ?? "") + error.message
     // Some things SQLite refuses in words alone, under its most general code.

@@ -1,4 +1,4 @@
-/// What a client proves with who it is. A secret: it prints as nothing, so that no log gets it by accident.
+/// A client's proof of its identity. A secret: it prints as nothing, so that no log gets it by accident.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   package let text: String
 

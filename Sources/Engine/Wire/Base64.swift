@@ -22,7 +22,7 @@ package enum Base64 {
     }
   }
 
-  /// RFC 4648's base64url as JSON Web Tokens have it, without padding. Nil when the text is none.
+  /// RFC 4648's base64url as JSON Web Tokens have it, without padding. Nil if the text is malformed.
   package static func decodeURL(_ text: Substring) -> [UInt8]? {
     var digits: [UInt8] = []
     for digit in text.utf8 {

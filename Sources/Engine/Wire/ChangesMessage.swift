@@ -1,8 +1,8 @@
 import LiveQuery
 
-/// What commits changed in the tables that a client asked for: protocol 4.1.
+/// The changes of commits in the tables that a client asked for: protocol 4.1.
 package enum ChangesMessage: Sendable {
-  /// From where on the client will be told.
+  /// The position from which on the client gets changes.
   case position(String)
   /// - Parameter members: laid out as JSON, `position` included.
   case changes(position: String, members: [UInt8])

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What a client asks, most often of one subscription: protocol 3.1.
+/// A client's message, most often about one subscription: protocol 3.1.
 package enum ClientMessage: Sendable {
   case subscribe(Subscribe)
   case changes(ChangesRequest, since: String?)

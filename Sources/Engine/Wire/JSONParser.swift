@@ -6,8 +6,8 @@ package struct JSONError: Error, Equatable {
 }
 
 /// Reads strict JSON (RFC 8259): nothing before or after the value, no control characters in strings, no lone
-/// surrogates. A number too large for a double is an infinity, as `JSONWriter` writes one. Of members of one name the
-/// last counts.
+/// surrogates. A number too large for a double is an infinity, as `JSONWriter` writes one. If a name comes twice, the
+/// last member counts.
 package struct JSONParser {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0

@@ -8,7 +8,7 @@ package indirect enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// What it is, for messages to people: "a number", "an array".
+  /// Its kind, for messages to people: "a number", "an array".
   package var kind: String {
     switch self {
     case .null: "null"

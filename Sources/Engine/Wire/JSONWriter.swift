@@ -25,14 +25,14 @@ package struct JSONWriter: ~Copyable {
 
   deinit { block.deallocate() }
 
-  /// What is written.
+  /// The text so far.
   package var bytes: [UInt8] { withText { Array($0) } }
 
   package func withText<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
     body(UnsafeRawBufferPointer(start: block + headroom, count: count))
   }
 
-  /// Hands the memory over: `headroom` bytes, then the text. Whoever takes it deallocates it.
+  /// Hands the memory over: `headroom` bytes, then the text. The caller deallocates it.
   package consuming func take() -> (block: UnsafeMutableRawPointer, length: Int) {
     let taken = (block, count)
     discard self

@@ -38,7 +38,7 @@ package final class PatchMessage: Sendable {
     self.listed = listed
   }
 
-  /// What changes in a row that moves or is updated, by column: at least what differs.
+  /// The changed columns of a row that moves or is updated: at least those that differ.
   ///
   /// - Parameter contents: the values of all `rows`.
   package func changes(_ change: Patch.Change, in contents: [[SQLValue]]) -> [(column: Int, value: SQLValue)] {

@@ -34,10 +34,10 @@ extension Query {
     having = try reader.string("having").map(trimmed)
   }
 
-  /// What a whole SELECT stands in the place of.
+  /// Members that a whole SELECT replaces.
   private static let parts = ["from", "select", "where", "groupBy", "having"]
 
-  /// Those that a query has.
+  /// The members of a query.
   package static let members = [
     "from", "select", "where", "params", "groupBy", "having", "sectionBy", "orderBy", "limit", "key", "refreshEvery",
     "totals", "alongside", "sql",

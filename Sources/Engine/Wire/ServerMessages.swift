@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What the server sends to a subscription: protocol 3.2.
+/// A server's message to a subscription: protocol 3.2.
 ///
 /// As JSON it is `{"type":"…","id":` … `,` members `}`. The members are the same for all who share a result.
 package enum ServerMessage {
@@ -64,7 +64,7 @@ extension ServerMessage {
     }
   }
 
-  /// The whole message for a subscription; without an id where there is none: over HTTP.
+  /// The whole message for a subscription; without an id over HTTP.
   ///
   /// - Parameter members: what `members` returned, when several get them.
   package func write(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {

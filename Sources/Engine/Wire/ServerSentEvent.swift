@@ -24,7 +24,7 @@ extension ServerMessage {
     }
   }
 
-  /// What a client names when it comes back: a version that it has whole, "" for none, nil for the one before.
+  /// Named by a client that reconnects: a version that it has whole, "" for none, nil for the previous one.
   private var resumeFrom: String? {
     switch self {
     case .snapshot(let snapshot): snapshot.isComplete ? snapshot.version : ""

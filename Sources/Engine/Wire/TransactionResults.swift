@@ -1,7 +1,7 @@
 package import LiveQuery
 
 extension JSONWriter {
-  /// What a transaction did: members of `committed`, and of the answer to a request.
+  /// The outcome of a transaction: members of `committed`, and of the answer to a request.
   package mutating func committed(_ committed: CommittedTransaction) {
     member("changes", committed.changes)
     name("commit")
@@ -36,7 +36,7 @@ extension JSONWriter {
 }
 
 extension CommittedTransaction {
-  /// What `JSONWriter.committed` writes.
+  /// Reads the output of `JSONWriter.committed`.
   package init(_ json: JSONValue) throws(FreshetError) {
     let results = try json.list("results") { (value) throws(FreshetError) in try StatementResult(value) }
     self.init(results, commit: Int64(try json.required("commit").count()))

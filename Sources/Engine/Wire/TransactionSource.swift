@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What a client asks to be written: its own statements, or what the operator has published under a name.
+/// A client's write: its own statements, or the name of published ones.
 package enum TransactionSource: Sendable {
   case own([Transaction.Statement])
   case published(name: String, parameters: Query.Parameters)
@@ -17,7 +17,7 @@ package enum TransactionSource: Sendable {
     }
   }
 
-  /// What a client calls a transaction that may be asked for again: the member `once`.
+  /// The client's name for a transaction that may be repeated: the member `once`.
   ///
   /// - Throws: `bad_message`.
   package static func once(_ members: [String: JSONValue]) throws(FreshetError) -> String? {

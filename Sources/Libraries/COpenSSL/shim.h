@@ -7,5 +7,5 @@
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
 
-/* What Swift cannot read of the macro. */
+/* A constant whose macro Swift cannot import. */
 enum { openssl_public_key = EVP_PKEY_PUBLIC_KEY };

@@ -50,7 +50,7 @@ struct websocket {
   websocket_outcome outcome;
 };
 
-/* Whose service thread this is. */
+/* The client of this service thread. */
 static _Thread_local websocket *current;
 
 static void set_detail(websocket *socket, const char *text, size_t length) {

@@ -1,4 +1,4 @@
-/* Whose certificates are trusted, through OpenSSL. */
+/* Certificates that OpenSSL trusts. */
 #ifndef WEBSOCKET_TLS_H
 #define WEBSOCKET_TLS_H
 

@@ -6,7 +6,7 @@ import Requests
 import Wire
 
 extension LiveDatabase {
-  /// Every change of the file's rows, whoever makes it.
+  /// Every change of the file's rows, by any program.
   ///
   /// - Parameters:
   ///   - tables: nil: all.

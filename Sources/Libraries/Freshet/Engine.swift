@@ -37,7 +37,7 @@ final class Engine: ResultsSource {
     }
   }
 
-  /// What keeps what is known of the file; nil where nothing is kept. A folder that cannot be used is one warning.
+  /// Keeps state of the file; nil where nothing is kept. A folder that cannot be used is one warning.
   private static func kept(
     _ path: String, _ configuration: LiveDatabase.Configuration
   ) -> (keeper: StateKeeper, journal: FeedJournal)? {
@@ -74,7 +74,7 @@ final class Engine: ResultsSource {
 final class EngineOutput: SubscriptionOutput {
   /// Keyed by session; nil: closed.
   private let mailboxes = Mutex<[UInt64: Mailbox]?>([:])
-  /// Of readers of changes, likewise.
+  /// Mailboxes of readers of changes.
   private let changes = Mutex<[UInt64: ChangesMailbox<ChangesMessage>]?>([:])
 
   func add(_ mailbox: Mailbox, session: UInt64) {

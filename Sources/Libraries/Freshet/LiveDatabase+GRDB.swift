@@ -57,7 +57,7 @@ extension Query {
     let sql = prepared.statement.sql
     let parameters = try Self.parameters(of: prepared.statement, db)
     try self.init(sql: sql, parameters: parameters, sectionBy: sectionBy, key: key)
-    // What GRDB writes for all columns of the request's table.
+    // GRDB writes this for all columns of the request's table.
     if select == ["*"] || select.count == 1 && select[0].hasSuffix(".*") && from.hasPrefix(select[0].dropLast(2)) {
       select = []
     }

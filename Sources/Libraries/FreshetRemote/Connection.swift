@@ -28,7 +28,7 @@ actor Connection {
   nonisolated let commands: AsyncStream<Command>.Continuation
 
   var subscriptions: [String: Subscription] = [:]
-  /// Of changes.
+  /// Readers of changes.
   var readers: [String: ChangesSubscription] = [:]
   /// In the order in which the server runs them.
   var transactions: [PendingTransaction] = []

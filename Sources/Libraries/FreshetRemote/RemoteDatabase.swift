@@ -55,10 +55,9 @@ public final class RemoteDatabase: Sendable {
     FetchedResultsController(query, window: window, source: source, decode: decode)
   }
 
-  /// Every change of the rows that the client may read, whoever makes it.
-  ///
-  /// A connection that breaks is opened again, and the changes since then follow. One that is read slowly asks for more
-  /// when it has been read.
+  /// Every change of the rows that the client may read, by any program.
+  /// A connection that breaks is opened again, and the changes since then follow. A slow reader is sent more when it
+  /// has read what it has.
   ///
   /// - Parameters:
   ///   - tables: nil: all.
@@ -110,7 +109,7 @@ public struct SQLStatement: Hashable, Sendable, ExpressibleByStringLiteral {
   var transactionStatement: Transaction.Statement { .init(sql: sql, parameters: parameters) }
 }
 
-/// What a transaction did.
+/// The outcome of a transaction.
 public struct TransactionOutcome: Sendable {
   public struct Statement: Sendable {
     /// How many rows the statement inserted, updated or deleted.

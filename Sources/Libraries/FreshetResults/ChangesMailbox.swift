@@ -32,7 +32,7 @@ package final class ChangesMailbox<Message: Sendable>: Sendable {
     waiting?.resume(with: message.mapError { $0 })
   }
 
-  /// What is there can still be taken.
+  /// Messages that have arrived can still be taken.
   package func close(_ error: FreshetError) {
     let waiting = state.withLock { state in
       defer { state.waiting = nil }

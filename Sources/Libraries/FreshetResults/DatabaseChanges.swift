@@ -1,7 +1,7 @@
 import LiveQuery
 package import Wire
 
-/// What happened to a row of a table, or to the table.
+/// A change of a row, or of the whole table.
 public struct RowChange: Sendable, Hashable {
   public enum Operation: String, Sendable {
     case insert, update, delete
@@ -13,23 +13,23 @@ public struct RowChange: Sendable, Hashable {
   public let operation: Operation
   /// The values of the primary key, or of `rowid`, by column. Empty for a change of the schema.
   public let key: [String: SQLValue]
-  /// What the row was: of an update the columns that changed, of a deletion all. Nil where that cannot be had, and for
-  /// an insertion.
+  /// The former row: the changed columns of an update, all columns of a deletion. Nil for an insertion, and where it is
+  /// unknown.
   public let old: [String: SQLValue]?
   /// The row as it is: all columns that were asked for. Nil for a deletion.
   public let new: [String: SQLValue]?
 }
 
-/// What a reader of all changes gets.
+/// An element of the feed of all changes.
 public enum DatabaseChange: Sendable {
-  /// Changes are told from this position on.
+  /// The feed begins at this position.
   case position(String)
   /// A commit, or several that could only be seen together (`commits`): then each row's first and last state count.
   case commit(position: String, commit: Int64, commits: Int, changes: [RowChange])
-  /// What has changed before this position is not known: read the tables again, and go on.
+  /// Changes before this position are unknown: read the tables again, and continue.
   case gap(position: String, reason: String)
 
-  /// What to go on from later (`since`).
+  /// The position to continue from later (`since`).
   public var position: String {
     switch self {
     case .position(let position), .commit(let position, _, _, _), .gap(let position, _): position
@@ -37,16 +37,15 @@ public enum DatabaseChange: Sendable {
   }
 }
 
-/// Every change of a database's rows, whoever makes it: the commits in their order.
+/// Every change of a database's rows, by any program: the commits in their order.
 ///
 /// ```swift
 /// for try await change in database.changes(of: ["orders"]) {
 ///   if case .commit(_, _, _, let changes) = change { index.apply(changes) }
 /// }
 /// ```
-///
-/// Each iteration reads for itself, from the time at which its iterator is made. One that is slow gets a `gap` once
-/// more than 64 MiB of changed rows have come meanwhile (`changeHistory` of a server).
+/// Each iteration reads for itself, from the time at which its iterator is made. A slow reader gets a `gap` once more
+/// than 64 MiB of changed rows wait for it (`changeHistory` of a server).
 public struct DatabaseChanges: AsyncSequence, Sendable {
   public typealias Element = DatabaseChange
 
@@ -65,7 +64,7 @@ public struct DatabaseChanges: AsyncSequence, Sendable {
   }
 }
 
-/// What an iterator reads. It ends when nobody holds it.
+/// The source of an iterator. Deallocating it ends the reading.
 package protocol ChangesReader: AnyObject, Sendable {
   func next() async throws -> DatabaseChange
 }

@@ -116,8 +116,8 @@ public final class FetchedResultsController<Element: Sendable> {
     pump?.feed.request(.window(Window(results.overlay.base(window))))
   }
 
-  /// The position at which the row with a key is shown; nil if there is none. O(log rows), inside or outside the
-  /// window.
+  /// The position at which the row with a key is shown; nil if it is not in the list. O(log rows), inside or outside
+  /// the window.
   ///
   /// - Parameter key: a value for each of the key's columns.
   public func indexPath(

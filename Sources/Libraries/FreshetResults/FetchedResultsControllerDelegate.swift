@@ -1,7 +1,7 @@
 public import Foundation
 public import LiveQuery
 
-/// What happens to a row or a section.
+/// Kinds of changes of a row or a section.
 public enum ResultsChangeType: Hashable, Sendable {
   case insert, delete, move, update
 }

@@ -9,7 +9,7 @@ import Synchronization
 package final class Mailbox: Sendable {
   private struct State {
     var messages: [ListMessage] = []
-    /// Those of `messages` that count.
+    /// The number of `messages` that count against the limit.
     var counted = 0
     var waiter: CheckedContinuation<ListMessage?, Never>?
     /// A bit for each follower that waits until the mailbox is empty.

@@ -19,7 +19,7 @@ struct OffsetSet: Sendable {
 
   private func countBelow(_ offset: Int) -> Int { count { ascending[$0] < offset } }
 
-  /// The number of indexes for which `holds` is true. Precondition: they precede all others.
+  /// The number of indexes that `holds` is true for. Precondition: they precede all others.
   private func count(where holds: (Int) -> Bool) -> Int {
     var (low, high) = (0, ascending.count)
     while low < high {

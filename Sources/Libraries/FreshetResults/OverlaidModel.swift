@@ -2,9 +2,8 @@ import Foundation
 import LiveQuery
 
 /// A list's model with changes laid over it: what is shown. Pure.
-///
 /// State: `model` is the source's list; `overlay` is its last complete state, with the changes. `settled` are the
-/// changes that the list includes, `unsettled` the written changes for which that is not known yet.
+/// changes that the list includes; `unsettled` are written changes that it may or may not include yet.
 struct OverlaidModel<Element: Sendable> {
   typealias Results = SectionedResults<Element>
 

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// What turns one `SectionedResults` into the next, as index paths: what a table view needs to animate the change.
+/// The operations from one `SectionedResults` to the next, as index paths: a table view needs them to animate the
+/// change.
 ///
 /// Deletions and the `from` of moves and updates count in the old results; insertions and every `to` in the new ones.
 /// Rows of deleted and inserted sections are in no other list, and neither are rows whose index path changed only

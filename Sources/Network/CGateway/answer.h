@@ -16,9 +16,9 @@ struct answer {
 
 /* NULL when out of memory. */
 struct answer *answer_create(int status, const char *headers, const uint8_t *body, size_t length);
-/* What the configuration has for a fault, with more headers. */
+/* The configured answer to a fault, with more headers. */
 struct answer *answer_problem(const gateway *gateway, gateway_fault fault, const char *headers);
-/* What is sent instead of an answer that has no room. */
+/* Replaces an answer that exceeds the memory limit. */
 struct answer *answer_overload(gateway *gateway);
 void answer_free(struct answer *answer);
 void answer_charge(gateway *gateway, struct answer *answer);

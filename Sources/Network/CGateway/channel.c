@@ -18,7 +18,7 @@
 
 enum { LOADS_IN_BLOCK = 1024 };
 
-/* What other threads may know of a channel. */
+/* The part of a channel that other threads may read. */
 struct load {
   atomic_uint_fast64_t channel; /* 0: none; changed with the gateway's lock */
   atomic_uint_fast64_t waiters; /* a bit each */

@@ -33,7 +33,8 @@ bool connection_open(gateway *gateway, struct lws *wsi);
 void connection_free(struct connection *connection);
 void connection_awaits_head(struct connection *connection);
 void connection_has_head(struct connection *connection);
-/* Whose request it is, and whether it is refused. One that a trusted proxy passes on takes a place of its client's. */
+/* Finds the client of the request, and whether it is refused. A request from a trusted proxy takes a place of the
+   proxy's client. */
 struct place connection_name_client(struct connection *connection, struct request *request);
 bool connection_is_refused(const struct connection *connection, const struct place *place);
 

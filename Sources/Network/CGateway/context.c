@@ -1,8 +1,8 @@
 /*
  * Life and death of a gateway and its service thread.
  *
- * The libwebsockets context is made, run and destroyed on the service thread, so that nothing of it is ever touched by
- * another one. Other threads wake it through a pipe (loop.c).
+ * The libwebsockets context is made, run and destroyed on the service thread, so that no other thread ever touches it.
+ * Other threads wake it through a pipe (loop.c).
  */
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
    level, TLS library) stands more. */
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What it says of clients is no warning to the operator. */
+/* Its warnings about clients do not concern the operator. */
 static void log_line(int level, const char *line) {
   int length = (int)strcspn(line, "\n");
   gateway *gateway = gateway_of_thread();
@@ -48,8 +48,8 @@ static bool make_context(gateway *gateway, struct lws_protocols protocols[2]) {
       .retry_and_idle_policy = &no_keepalive,
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
       .max_http_header_data = HEAD_LIMIT,
-      /* A table for every connection that there can be, made when its first byte comes: those that send half a head and
-         wait keep nobody out. */
+      /* A table for every possible connection, made when its first byte comes: clients that send half a head and wait
+         do not block others. */
       .max_http_header_pool = UINT16_MAX,
       .timeout_secs = seconds_after(gateway->configuration.body_timeout),
       .timeout_secs_ah_idle = seconds_after(gateway->configuration.head_timeout),
@@ -87,7 +87,7 @@ static bool is_finished(gateway *gateway) {
   if (!gateway->stopping) return false;
   bool is_idle = !gateway->channels.all.live && !gateway->exchanges.unfinished.count && !exchanges_wait(gateway);
   if (is_idle || lws_now_usecs() < gateway->ending.at) return is_idle;
-  /* Whoever waits for an answer still gets one. */
+  /* Clients that wait for an answer still get one. */
   if (!exchanges_refuse_waiting(gateway)) return true;
   gateway->ending.at = lws_now_usecs() + LAST_WORDS_US;
   return false;
@@ -199,7 +199,7 @@ gateway *gateway_create(const gateway_configuration *configuration) {
 
 bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity) {
   gateway->context = context;
-  /* Who has something to send may ask already. */
+  /* Channels with something to send may ask already. */
   pthread_mutex_lock(&gateway->lock);
   gateway->commands.state = STARTING;
   pthread_mutex_unlock(&gateway->lock);

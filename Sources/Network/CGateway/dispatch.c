@@ -1,4 +1,4 @@
-/* What other threads ask for. */
+/* Commands of other threads. */
 #include "dispatch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What other threads ask for. */
+/* Carries out a command of another thread. */
 #ifndef CGATEWAY_DISPATCH_H
 #define CGATEWAY_DISPATCH_H
 

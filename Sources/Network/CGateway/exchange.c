@@ -20,7 +20,7 @@
 #define TURN_BYTES ((size_t)1024 * 1024)
 /* How often room is looked for on connections that had none. */
 #define PUMP_INTERVAL_US ((lws_usec_t)2000)
-/* What a body may lag behind its least rate: a client has to get going. */
+/* How far a body may lag behind its least rate: a client has to get going. */
 #define BODY_HEAD_START_US (5 * (lws_usec_t)LWS_US_PER_SEC)
 
 static struct exchange *exchange_of(struct lws *wsi) {
@@ -155,7 +155,7 @@ int exchange_finish(struct exchange *exchange) {
   exchange_free(exchange);
   connection_awaits_head(connection);
   connection->read_count = socket_read_count(lws_get_socket_fd(wsi));
-  /* What came with the request is read on after an event. */
+  /* Bytes that came with the request are read after an event. */
   loop_nudge(gateway);
   return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
@@ -180,7 +180,7 @@ static int write_part(struct exchange *exchange) {
   return written;
 }
 
-/* What is left of the answer, as much as there is room for. */
+/* Writes the rest of the answer, as much as fits. */
 static int write_answer(struct exchange *exchange) {
   struct lws *wsi = exchange->connection->wsi;
   size_t before = exchange->sent, turn = before + TURN_BYTES;
@@ -264,8 +264,8 @@ static struct exchange *exchange_create(struct connection *connection, struct re
   return NULL;
 }
 
-/* What is there of a late head is not read, and libwebsockets reports no room before it is whole: the answer is written
- * at once. */
+/* The rest of a late head is not read, and libwebsockets reports no room before the head is whole: the answer is
+ * written at once. */
 void exchange_refuse_late(struct connection *connection, bool has_begun) {
   gateway *gateway = connection->gateway;
   struct exchange *exchange = NULL;
@@ -295,7 +295,7 @@ static bool refuse_hasty(struct exchange *exchange) {
   return true;
 }
 
-/* What a request is refused for before its body is read. */
+/* The reason to refuse a request before its body is read. */
 static gateway_fault find_fault(struct exchange *exchange, gateway_fault fault) {
   gateway *gateway = exchange->gateway;
   if (gateway->tls && !lws_get_ssl(exchange->connection->wsi)) return GATEWAY_NO_TLS;
@@ -396,7 +396,8 @@ static bool body_is_late(const struct exchange *exchange, lws_usec_t now) {
   return c->body_rate > 0 && counted > 0 && (lws_usec_t)exchange->body_length < counted / LWS_US_PER_SEC * c->body_rate;
 }
 
-/* Is the body too slow? Has the client of an unanswered request left? Nobody else would notice while it is not read. */
+/* Is the body too slow? Has the client of an unanswered request left? Nothing else would notice while the connection is
+   not read. */
 static void watch(struct exchange *exchange, lws_usec_t now) {
   if (exchange->state == READING && body_is_late(exchange, now)) {
     exchange->gateway->counters.late += 1;

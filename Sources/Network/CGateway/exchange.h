@@ -40,7 +40,7 @@ struct exchange {
   lws_dll2_t waiting; /* among those that write soon, or later */
 };
 
-/* What libwebsockets reports of a connection: all return what its callbacks do. */
+/* Events of a connection from libwebsockets: all return what its callbacks do. */
 int exchange_begin(struct connection *connection);
 int exchange_body(struct lws *wsi, const uint8_t *bytes, size_t length);
 int exchange_body_complete(struct lws *wsi);
@@ -53,7 +53,7 @@ void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes
 /* Has it written to when this turn of the loop ends, or once there is room. */
 void exchange_write_soon(struct exchange *exchange);
 void exchange_write_later(struct exchange *exchange);
-/* Its answer is with the kernel. What libwebsockets' callback returns. */
+/* The kernel has its answer. Returns what libwebsockets' callback does. */
 int exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
 void exchange_hang_up(struct exchange *exchange); /* the client does not take what it is sent */

@@ -2,7 +2,7 @@
  * When a session is read. Not reading is how a client is slowed that asks faster than it is served: TCP pushes back,
  * nothing is lost or reordered, and other clients do not notice.
  *
- * Reading pauses for any of these reasons, and goes on when there is none:
+ * Reading pauses for any of these reasons, and goes on when none of them holds:
  *
  *   PAUSED_BY_OUTBOX    more than outbox_limit is queued for the session; until less than half of it is
  *   PAUSED_BY_RATE      it sends faster than it may; for as long as `framed` said
@@ -31,7 +31,7 @@ void session_pause(struct session *session, unsigned reason) { apply(session, se
 
 void session_resume(struct session *session, unsigned reason) {
   if (!(session->pauses & reason)) return;
-  /* What it said meanwhile was not heard. */
+  /* Its messages of that time were not read. */
   session_heard(session);
   apply(session, session->pauses & ~reason);
 }

@@ -80,7 +80,7 @@ void frame_let_go(gateway *gateway, gateway_frame *frame) {
  * one that is left out would leave a client with a list that is not the server's.
  */
 
-/* What is shorter always has room: errors have to be said. */
+/* Shorter messages always have room, because errors must reach clients. */
 #define ALWAYS_ROOM_BYTES ((size_t)4096)
 
 struct gateway_budget {

@@ -1,4 +1,4 @@
-/* What every part of the service thread needs of it. */
+/* The gateway of the current service thread. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -40,13 +40,13 @@
 #include "registry.h"
 #include "timer.h"
 
-/* What is read at once of a request. */
+/* Bytes of a request that are read at once. */
 #define RECEIVED_AT_ONCE ((size_t)16 * 1024)
-/* What libwebsockets hands on at once of a WebSocket frame; each session has a buffer of that size. */
+/* Bytes of a WebSocket frame that libwebsockets hands on at once; each session has a buffer of that size. */
 #define MESSAGE_PART_BYTES ((size_t)1024)
 /* The longest head of a request: what libwebsockets keeps of it. */
 #define HEAD_LIMIT (32 * 1024)
-/* What is due together is gathered up to this size and leaves in one write. */
+/* Frames that are due together are gathered up to this size and leave in one write. */
 #define GATHER_BYTES ((size_t)64 * 1024)
 /* How long a peer may take to read what is left and to answer a Close frame. */
 #define CLOSE_PATIENCE_US (5 * (lws_usec_t)LWS_US_PER_SEC)
@@ -59,7 +59,7 @@ struct command;
 struct connection;
 struct load; /* see channel.c */
 struct tls;  /* see tls.c */
-/* What an address has entered, and has to leave. All zero: nothing. */
+/* The counts that an address has entered and has to leave. All zero: none. */
 struct place {
   gateway_address address;
   gateway_entry entry;
@@ -70,7 +70,7 @@ struct command_list {
 };
 enum { LOAD_BLOCKS = 2048 };
 
-/* What a file owns is here under its name, and only that file and those below it have to do with it. */
+/* Each file's own state is here under its name; only that file and those below it use it. */
 struct gateway {
   gateway_configuration configuration;
   void *context; /* of the callbacks */
@@ -156,7 +156,7 @@ struct gateway {
 
 /* Any thread. */
 bool on_service_thread(const gateway *gateway);
-/* Whose service thread this is; NULL for none. */
+/* The gateway of the current service thread; NULL for none. */
 gateway *gateway_of_thread(void);
 void gateway_enter_thread(gateway *gateway); /* NULL: leaves it */
 

@@ -1,4 +1,4 @@
-/* What RFC 6455 wants of a handshake, and libwebsockets would answer by hanging up, is answered here. */
+/* Handshakes that RFC 6455 forbids, and that libwebsockets would answer by hanging up, are answered here. */
 #include "handshake.h"
 
 #include <string.h>

@@ -74,7 +74,7 @@ static void take_on(gateway *gateway, int descriptor, const struct sockaddr_stor
   if (!lws_adopt_descriptor_vhost(gateway->loop.vhost, type, accepted, NULL, NULL)) {
     gateway_log(gateway, 1, "a connection could not be taken on");
   }
-  /* Of one that was not taken on. */
+  /* A connection that was not taken on leaves its place. */
   place_leave(gateway, place);
 }
 

@@ -94,7 +94,7 @@ bool loop_open_alarm(gateway *gateway) {
 #endif
 }
 
-/* What is due is done after every event: this only has to be one. */
+/* Work that is due is done after every event; this only has to be an event. */
 void loop_alarm_rang(gateway *gateway) {
   uint64_t times;
   gateway->loop.alarm_at = 0;
@@ -131,7 +131,7 @@ bool loop_open_wake(gateway *gateway) {
   return gateway->loop.wake != NULL;
 }
 
-/* The service thread, when the pipe can be read. What cannot be read now is read in the next turn. */
+/* The service thread, when the pipe can be read. Bytes that cannot be read now are read in the next turn. */
 void loop_woken(gateway *gateway) {
   char bytes[256];
   while (read(lws_get_socket_fd(gateway->loop.wake), bytes, sizeof bytes) == (ssize_t)sizeof bytes) continue;
@@ -140,7 +140,7 @@ void loop_woken(gateway *gateway) {
 /* Any thread, while the gateway runs. False: the loop looks by itself within WATCH_INTERVAL_US. */
 bool loop_wake(gateway *gateway) {
   for (int tries = 0; tries < 3; tries++) {
-    /* One that is full is readable. */
+    /* A full pipe is readable. */
     if (write(gateway->loop.wake_write, "", 1) == 1 || errno == EAGAIN) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-/* What the service thread waits with. */
+/* The service thread's loop. */
 #ifndef CGATEWAY_LOOP_H
 #define CGATEWAY_LOOP_H
 

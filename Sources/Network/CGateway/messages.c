@@ -39,7 +39,7 @@ int session_receive(struct session *session, const uint8_t *bytes, size_t length
     session_close(session, 1003, "text only");
     return 0;
   }
-  /* What a frame costs does not depend on its length: a message in pieces counts as many as it has frames. */
+  /* The cost of a frame does not depend on its length: a message in pieces counts as many as it has frames. */
   if (!lws_remaining_packet_payload(wsi)) session_framed(session);
   size_t limit = session->channel.gateway->configuration.message_limit, so_far = session->message_length;
   size_t announced = lws_remaining_packet_payload(wsi);

@@ -4,7 +4,7 @@
 
 #include "session.h"
 
-/* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. What the callback returns. */
+/* LWS_CALLBACK_RECEIVE: a piece of a message, perhaps an empty one. Returns what the callback does. */
 int session_receive(struct session *session, const uint8_t *bytes, size_t length);
 
 #endif

@@ -45,7 +45,7 @@ int protocol_call(struct lws *wsi, enum lws_callback_reasons reason, void *user,
     case LWS_CALLBACK_RAW_RX_FILE: return call_file(gateway, wsi);
     case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED: return connection_open(gateway, wsi) ? 0 : -1;
     case LWS_CALLBACK_WSI_DESTROY: destroy(wsi); return 0;
-    /* A CONNECT request turns into a raw socket, which nobody wants. */
+    /* A CONNECT request becomes a raw socket, which is refused. */
     case LWS_CALLBACK_RAW_ADOPT:
     case LWS_CALLBACK_RAW_RX: return -1;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:

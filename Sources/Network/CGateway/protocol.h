@@ -1,4 +1,4 @@
-/* What libwebsockets calls back. */
+/* The callback of libwebsockets. */
 #ifndef CGATEWAY_PROTOCOL_H
 #define CGATEWAY_PROTOCOL_H
 

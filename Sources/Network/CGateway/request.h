@@ -15,9 +15,9 @@ struct request {
   uint64_t content_length;
 };
 
-/* NULL when out of memory. What is wrong with it is in `fault`, GATEWAY_NO_FAULT for nothing. */
+/* NULL when out of memory. Its fault is in `fault`, GATEWAY_NO_FAULT for none. */
 struct request *request_read(struct lws *wsi, gateway_fault *fault);
-/* One of which nothing is known. */
+/* A request about which nothing is known. */
 struct request *request_create_empty(void);
 /* Whether its client may send it now; if not, that is counted, and `headers` says when. */
 bool request_is_admitted(gateway *gateway, const struct request *request, char *headers, size_t capacity);

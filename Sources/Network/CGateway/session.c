@@ -2,8 +2,8 @@
  * Frames lie in a ring until the socket is writable. They are ready bytes and leave with LWS_WRITE_RAW, which in
  * libwebsockets 4.1 to 4.3 touches neither the buffer nor the LWS_PRE bytes in front of it. A write always ends at a
  * frame's end, because libwebsockets answers pings between writes: a pong in the middle of a frame would be payload.
- * What the kernel does not take at once libwebsockets copies and writes first; until that is done nothing more is
- * written. So that a copy is never more than GATHER_BYTES, a longer message leaves in fragments of that size.
+ * Bytes that the kernel does not take at once are copied by libwebsockets, which writes them first; until then nothing
+ * more is written. Longer messages leave in fragments of GATHER_BYTES, which bounds that copy.
  *
  * Keep-alive. libwebsockets could do it (lws_retry_bo_t), but keeps one timer for each connection in one sorted list:
  * with 10,000 sessions every pong would walk thousands of entries, and a client that is busy reading a large frame over
@@ -20,7 +20,7 @@
 #include "loop.h"
 #include "socket.h"
 
-/* What a Close frame takes of a reason. */
+/* The longest reason of a Close frame. */
 enum { REASON_BYTES = 123 };
 
 static struct session *session_of(struct channel *channel) { return lws_container_of(channel, struct session, channel); }
@@ -63,7 +63,7 @@ static void watch(struct channel *channel, lws_usec_t now) {
     doom(gateway, session->wsi);
     return;
   }
-  /* Whoever is not read cannot be heard. */
+  /* A session that is not read cannot be heard. */
   bool is_muted = session->pauses & (PAUSED_BY_RATE | PAUSED_BY_CALLBACK);
   lws_usec_t silent = is_muted ? 0 : now - session->heard_at;
   if (c->hang_up_after > 0 && silent >= (lws_usec_t)c->hang_up_after * LWS_US_PER_MS) {
@@ -192,7 +192,7 @@ static int write_next(struct session *session) {
   return is_alone ? write_one(session) : write_gathered(session);
 }
 
-/* What was in flight has left. */
+/* The frames in flight have left. */
 static void landed(struct session *session) {
   session->queued -= session->bytes_in_flight;
   session->bytes_in_flight = 0;

@@ -4,7 +4,7 @@
 
 #include "session_state.h"
 
-/* Takes the request of its handshake. What libwebsockets' callbacks return. */
+/* Takes the request of its handshake. Returns what libwebsockets' callbacks do. */
 int session_open(struct connection *connection);
 int session_writable(struct session *session);
 void session_gone(struct session *session);

@@ -1,4 +1,4 @@
-/* What a WebSocket session is. */
+/* A WebSocket session. */
 #ifndef CGATEWAY_SESSION_STATE_H
 #define CGATEWAY_SESSION_STATE_H
 

@@ -1,4 +1,4 @@
-/* What only the kernel, or OpenSSL, knows of a socket. */
+/* Facts of a socket that only the kernel, or OpenSSL, knows. */
 #ifndef CGATEWAY_SOCKET_H
 #define CGATEWAY_SOCKET_H
 

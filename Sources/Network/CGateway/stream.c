@@ -19,7 +19,7 @@ enum { CHUNK_HEAD_BYTES = 20, CHUNK_END_BYTES = 2 };
 
 static const char last_chunk[] = "0\r\n\r\n";
 
-/* Of a payload, what is gathered with its chunk around it. */
+/* The part of a payload that is gathered, with its chunk around it. */
 #define PAYLOAD_BYTES (GATHER_BYTES - CHUNK_HEAD_BYTES - CHUNK_END_BYTES - sizeof last_chunk)
 
 struct stream {
@@ -139,7 +139,7 @@ static int write_head(struct stream *stream) {
   return lws_write(exchange->connection->wsi, start, (size_t)(at - start), LWS_WRITE_HTTP_HEADERS);
 }
 
-/* As much as fits of the payload of frames that wait. What is gathered whole is in flight. */
+/* As much of the waiting frames' payload as fits. Frames that are gathered whole are in flight. */
 static size_t gather(struct stream *stream, uint8_t *into, size_t room) {
   struct channel *channel = &stream->channel;
   size_t length = 0;

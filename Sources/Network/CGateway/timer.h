@@ -1,4 +1,4 @@
-/* What is to happen at some time on the service thread. */
+/* Runs something at a time on the service thread. */
 #ifndef CGATEWAY_TIMER_H
 #define CGATEWAY_TIMER_H
 
@@ -16,7 +16,7 @@ struct timer {
   lws_usec_t at; /* 0: it is not set */
 };
 
-/* Calls `fire` once, after so long. One that is set already is set anew. */
+/* Calls `fire` once, after so long. Setting it again replaces the former time. */
 void timer_set(gateway *gateway, struct timer *timer, lws_usec_t microseconds, timer_action *fire);
 void timer_cancel(struct timer *timer);
 /* Every turn of the loop. */

@@ -46,7 +46,7 @@ gateway_certificate *certificate_copy(const gateway_certificate *pair) {
   return copy;
 }
 
-/* Nobody is there to type a passphrase. */
+/* No operator is there to type a passphrase. */
 static int no_passphrase(char *buffer, int size, int writing, void *was_asked) {
   (void)buffer, (void)size, (void)writing;
   *(bool *)was_asked = true;

@@ -1,11 +1,11 @@
 internal import CGateway
 
-/// What the C callbacks of a service thread get: alive from `Gateway.start` until `stop` returns.
+/// The context of a service thread's C callbacks: alive from `Gateway.start` until `stop` returns.
 final class CallbackContext {
   let gateway: Gateway
   let delegate: any GatewayDelegate
   private let rate: RateLimit
-  /// What sessions have used of it, by slot.
+  /// The use of it by sessions, by slot.
   private var messages: [RateLimit.Account] = []
 
   init(_ gateway: Gateway, _ delegate: any GatewayDelegate) {
@@ -27,7 +27,7 @@ final class CallbackContext {
 
   /// A session has sent a frame.
   ///
-  /// - Returns: the microseconds for which it is not read.
+  /// - Returns: the microseconds that the session is not read for.
   func charge(_ session: ChannelID) -> Int64 { rate.charge(&messages[gateway.slot(of: session)], at: gateway.now) }
 
   /// A request is whole.

@@ -1,5 +1,5 @@
-/// What counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many to choose from.
-/// That of a trusted proxy's client, where one speaks for it.
+/// Counts as one client: an IPv4 address, or an IPv6 /64, because a client has at least that many addresses. Behind a
+/// trusted proxy, the address of the proxy's client.
 package struct ClientAddress: Hashable, Sendable {
   /// The network of an IPv6 address; zero for IPv4.
   let high: UInt64

@@ -62,7 +62,8 @@ package final class Gateway: @unchecked Sendable {
   ///
   /// The delegates may be called before this returns, and are kept until the gateway has stopped.
   ///
-  /// - Parameter delegate: that of a thread, by the thread's number. One that several have is called by all of them.
+  /// - Parameter delegate: the delegate of a thread, by the thread's number. A shared delegate is called by several
+  ///   threads.
   package func start(_ delegate: (Int) -> any GatewayDelegate) throws(GatewayError) {
     var message = [CChar](repeating: 0, count: errorCapacity)
     for (number, thread) in threads.enumerated() {
@@ -85,7 +86,7 @@ package final class Gateway: @unchecked Sendable {
     for thread in threads { gateway_free(thread) }
   }
 
-  /// What was refused since the start, and what is on its way.
+  /// Counts of refusals since the start, and of what is on its way.
   package var counters: GatewayCounters {
     GatewayCounters(threads.map { gateway_count($0) }, outgoing: gateway_budget_used(settings.budget))
   }
@@ -142,7 +143,7 @@ package final class Gateway: @unchecked Sendable {
     gateway_notify(thread(of: channel.rawValue), channel.rawValue, value)
   }
 
-  /// Has the delegate of a thread notified, of a channel that there is not.
+  /// Notifies the thread's delegate about a nonexistent channel.
   package func notify(_ value: UInt64, thread number: Int) {
     gateway_notify(threads[number], ChannelID.none.rawValue, value)
     gateway_flush(threads[number])

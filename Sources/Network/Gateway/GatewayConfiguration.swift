@@ -9,7 +9,7 @@ package struct CertificateFiles: Hashable, Sendable {
   }
 }
 
-/// What a gateway listens on, serves and allows.
+/// The addresses, files and limits of a gateway.
 package struct GatewayConfiguration: Sendable {
   /// The address to listen on, such as "127.0.0.1" or "::1".
   package var host = "127.0.0.1"
@@ -31,7 +31,7 @@ package struct GatewayConfiguration: Sendable {
   package var mountedDirectories: [(path: String, directory: String)] = []
   /// The path of the WebSocket route.
   package var livePath = "/v1/live"
-  /// What the path may begin with in addition, before other parts; nil: nothing.
+  /// An optional prefix of the path; nil: none.
   package var livePrefix: String?
   /// The WebSocket subprotocol: clients offer it, or none.
   package var subprotocol = "freshet.v1"
@@ -49,7 +49,7 @@ package struct GatewayConfiguration: Sendable {
     get { streamHeaderFields.map { ($0.name, $0.value) } }
     set { streamHeaderFields = newValue.map { HeaderField(name: $0.name, value: $0.value) } }
   }
-  /// What is sent to a stream when nothing else is; empty for nothing. The default is a comment of server-sent events.
+  /// Sent to a stream that is otherwise idle; empty for nothing. The default is a comment of server-sent events.
   package var heartbeat = ":\n\n"
   /// Silence after which it is sent, give or take half a second.
   package var heartbeatAfter = Duration.seconds(15)

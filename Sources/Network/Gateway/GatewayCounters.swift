@@ -1,6 +1,6 @@
 internal import CGateway
 
-/// What a gateway has refused since its start, and what is on its way.
+/// Counts of a gateway's refusals since its start, and of what is on its way.
 package struct GatewayCounters: Hashable, Sendable {
   /// Connections whose address had too many.
   package let address: Int

@@ -18,10 +18,10 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// - Returns: whether the next one may be read; if not, `Gateway.resume` has it read.
   func gateway(_ gateway: Gateway, received message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool
 
-  /// Channels have drained for which `Gateway.isDrained` gave these waiters no: a bit each.
+  /// Called when channels drain that `Gateway.isDrained` had reported busy; `waiters` has one bit per waiter.
   func gateway(_ gateway: Gateway, drainedFor waiters: UInt64)
 
-  /// What `Gateway.notify` was given. Everything queued before that is on its way.
+  /// Delivers the value of `Gateway.notify`. Everything queued before that is on its way.
   func gateway(_ gateway: Gateway, notified value: UInt64, of channel: ChannelID)
 
   /// The session or stream is over, by whichever side. Nothing follows for it.
@@ -33,8 +33,8 @@ package protocol GatewayDelegate: AnyObject, Sendable {
   /// The client of a request left before its answer began. Nothing follows for it.
   func gateway(_ gateway: Gateway, abandoned request: RequestID)
 
-  /// A request is over. This includes files and refused handshakes, for which `requested` was not called.
-  /// Nothing follows for it.
+  /// A request is over. This includes files and refused handshakes, which never were `requested`. It is the last call
+  /// for the request.
   func gateway(
     _ gateway: Gateway, answered id: RequestID, with outcome: GatewayOutcome, to request: () -> RequestLine)
 

@@ -16,7 +16,7 @@ package struct GatewayOutcome: Hashable, Sendable {
   }
 }
 
-/// What logs say of a request.
+/// The members of a request in logs.
 package struct RequestLine: Hashable, Sendable {
   package let method: String
   /// Percent-decoded, without the query.

@@ -1,6 +1,6 @@
 internal import CGateway
 
-/// What the gateway answers by itself, as RFC 9457 has it.
+/// The gateway's own error answers, as in RFC 9457.
 private struct Problem {
   var status: Int
   var title: String

@@ -10,8 +10,8 @@ extension Duration {
   }
 }
 
-/// Lines "Name: value\r\n", as they are sent. What would end a line early is left out, so that no header can smuggle in
-/// another.
+/// Lines "Name: value\r\n", as they are sent. Bytes that would end a line early are left out, so that no header can
+/// smuggle in another.
 func headerLines(_ headers: [(name: String, value: String)]) -> String {
   func clean(_ text: String) -> String {
     String(decoding: text.utf8.filter { $0 != 0 && $0 != 10 && $0 != 13 }, as: UTF8.self)
@@ -19,7 +19,7 @@ func headerLines(_ headers: [(name: String, value: String)]) -> String {
   return headers.map { "\(clean($0.name)): \(clean($0.value))\r\n" }.joined()
 }
 
-/// What C keeps pointers to as long as there is a gateway: its texts, its certificate, and what may be on its way out.
+/// Keeps alive what C has pointers to: texts, the certificate, and the budget of outgoing memory.
 // @unchecked: constant, but for the certificate, which its gateways alone read.
 final class GatewaySettings: @unchecked Sendable {
   let budget: OpaquePointer

@@ -21,7 +21,7 @@ package struct HTTPRequest: Hashable, Sendable {
   package var fetchSite: String?
   /// The client's address as text.
   package var peer: String
-  /// What that counts as.
+  /// The client that this counts as.
   package var client: ClientAddress
   package var body: [UInt8]
 }

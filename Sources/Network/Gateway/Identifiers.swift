@@ -9,7 +9,7 @@ package struct ChannelID: Hashable, Sendable {
 
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-  /// One that no channel has.
+  /// A name that no channel has.
   package static let none = ChannelID(rawValue: .max)
 
   package var isStream: Bool { gateway_channel_is_stream(rawValue) }

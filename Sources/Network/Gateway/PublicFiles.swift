@@ -22,13 +22,13 @@ struct PublicFiles: Sendable {
   struct File: ~Copyable {
     fileprivate let descriptor: Int32
     let type: String
-    /// What its entity tag says: it changes with the file.
+    /// The version in its entity tag: it changes with the file.
     let version: String
     let size: Int
 
     deinit { close(descriptor) }
 
-    /// What is in it; nil when it cannot be read whole.
+    /// Its contents; nil when it cannot be read whole.
     borrowing func read() -> [UInt8]? {
       let (descriptor, size) = (descriptor, size)
       let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -42,7 +42,7 @@ struct PublicFiles: Sendable {
     }
   }
 
-  /// The regular file that a request's path names; nil when there is none to be served.
+  /// The regular file that a request's path names; nil when none is served.
   func open(_ path: String) -> File? {
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
     // Hidden names are refused as asked for and as they turn out to be behind links.

@@ -13,7 +13,7 @@ package struct RateLimit: Sendable {
     self.burst = burst
   }
 
-  /// What one client has used of it.
+  /// The use of it by one client.
   package struct Account: Sendable {
     /// Microseconds.
     fileprivate var paidUntil: Int64 = 0
@@ -37,7 +37,7 @@ package struct RateLimit: Sendable {
 
   /// Takes one time, whether or not there is one.
   ///
-  /// - Returns: 0, or the microseconds until there is another one.
+  /// - Returns: 0, or the microseconds until the next one is allowed.
   func charge(_ account: inout Account, at now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
     pay(from: &account, at: now)

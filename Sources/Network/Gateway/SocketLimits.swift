@@ -1,4 +1,4 @@
-/// What bounds clients at the sockets, and what is used for them.
+/// Limits of clients at the sockets.
 package struct SocketLimits: Sendable {
   /// The longest WebSocket message, in bytes; a longer one closes with 1009.
   package var messageLimit = 1 << 20
@@ -6,8 +6,8 @@ package struct SocketLimits: Sendable {
   package var bodyLimit = 1 << 20
   /// Bytes queued for a session above which reading from it pauses.
   package var outboxLimit = 1 << 20
-  /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. One
-  /// that sends more is read no faster.
+  /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. A
+  /// faster session is read no faster.
   package var messageRate = 0
   /// Messages that a session may send at once, after a pause.
   package var messageBurst = 1_000

@@ -24,7 +24,8 @@ package struct TrustedProxies: Sendable {
 
   package func trusts(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-  /// Whose request came from `peer`. What cannot be read ends the search at who said it.
+  /// The client of a request from `peer`. The search ends at an address that cannot be read, with the one that reported
+  /// it.
   package func client(of peer: IPAddress, forwardedFor: String, forwarded: String) -> IPAddress {
     var client = peer
     let isForwarded = forwardedFor.isEmpty
@@ -37,7 +38,7 @@ package struct TrustedProxies: Sendable {
     return client
   }
 
-  /// What "for=" says in an element of Forwarded (RFC 7239).
+  /// The value of "for=" in an element of Forwarded (RFC 7239).
   private static func forParameter(of element: Substring) -> Substring {
     for parameter in element.split(separator: ";") {
       let parameter = parameter.drop { $0 == " " || $0 == "\t" }

@@ -16,15 +16,16 @@ package final class FreshetServer: Sendable {
   /// Serves metrics, health and readiness, where they have an address of their own.
   private let metricsGateway: Gateway?
   private let databases: Databases
-  /// Of all databases.
+  /// Shared by all databases.
   private let readers: Readers
   private let door: FrontDoor
   private let routes: Routes
-  /// Nil: there is none.
+  /// Nil: no access log.
   private let accessLog: AccessLog?
   private let auditLog: AuditLog?
 
-  /// Opens the database, starts the followers and listens. Of several databases each is opened by its first client.
+  /// Opens the database, starts the followers and listens. If there are several databases, each is opened by its first
+  /// client.
   ///
   /// - Throws: `ServerError` with one sentence for the operator.
   package init(_ configuration: ServerConfiguration, logger: Logger) throws {
@@ -103,7 +104,7 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// Of a server that has one database.
+  /// The pool of a server with one database.
   var pool: ControllerPool {
     guard let only = databases.only else { preconditionFailure("the server has several databases") }
     return only.database.pool
@@ -132,7 +133,7 @@ package final class FreshetServer: Sendable {
   }
 
   package var port: Int { gateway.port }
-  /// What its address begins with.
+  /// The scheme of its address.
   package var scheme: String { configuration.listening.certificate == nil ? "http" : "https" }
   /// The port of the address for metrics; nil when they have none of their own.
   package var metricsPort: Int? { metricsGateway?.port }
@@ -147,7 +148,7 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// Reads the files of the certificate again. What is wrong with them is logged, and the old ones stay.
+  /// Reads the files of the certificate again. Errors are logged, and the old certificate stays.
   package func reloadCertificate() {
     guard configuration.listening.certificate != nil else { return }
     do throws(GatewayError) {
@@ -178,7 +179,7 @@ package final class FreshetServer: Sendable {
   }
 }
 
-/// What keeps a server from starting, as one sentence.
+/// The reason why a server cannot start, as one sentence.
 package struct ServerError: Error, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

@@ -17,7 +17,7 @@ enum BankNames {
     generator.element(of: beginnings) + generator.element(of: endings)
   }
 
-  /// Those that take others over.
+  /// Banks that acquire others.
   static let acquirers = [
     "Bluestem National Bank", "Great Plover Bank", "Harrow & Stone Trust", "Larkspur Federal Bank", "Meridian Oak Bank",
     "Northlight Bancorp", "Old Ferry Savings Bank", "Pinyon Valley Bank", "Quillback Trust Company",

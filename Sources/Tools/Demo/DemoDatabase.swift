@@ -41,8 +41,8 @@ package enum DemoDatabase {
   /// Makes the database, with its directory if need be.
   ///
   /// - Parameter rows: wells; with fewer than there are counties, some counties have none. Banks there are `banks`.
-  /// - Parameter progress: called with the number of rows so far, now and then and at the end. What it throws ends the
-  ///   creation.
+  /// - Parameter progress: called with the number of rows so far, now and then and at the end. An error that it throws
+  ///   ends the creation.
   /// - Throws: `FileMakingError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
   ///   what SQLite and `progress` throw. Whatever is thrown, nothing is left behind.
   package static func create(

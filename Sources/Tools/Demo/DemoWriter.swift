@@ -1,7 +1,7 @@
 import LiveQuery
 package import Store
 
-/// Somebody else's program, changing the demo's wells and now and then its banks: what makes the lists live.
+/// Acts as another program: changes the demo's wells and now and then its banks, so that lists move.
 ///
 /// Which changes it makes follows from the seed and the rows it finds. It may run for months: the number of wells stays
 /// near `target`, and what they are like stays as it was made. Names and counties are exchanged between two wells, so
@@ -64,7 +64,7 @@ package struct DemoWriter {
     case .insert:
       try insert(db)
     case .delete:
-      // The last well stays, so that there is always something to change.
+      // The last well stays, so that something can always be changed.
       if count > 1 {
         try delete(db, id)
       } else {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Which of several demos on one file writes to it: the first. When that ends, for any reason, another one continues.
+/// Decides which of several demos on one file writes to it: the first. When that ends, for any reason, another demo
+/// continues.
 ///
 /// Owner: the thread that writes. Mutable state: `isLocked`, which never becomes false again.
 ///

@@ -6,7 +6,7 @@ package struct ProgressBar {
   private let total: Int
   private let isTerminal: Bool
   private let write: (String) -> Void
-  /// What is shown, in cells of the bar or in quarters: drawn again only when it changes.
+  /// The shown progress, in cells of the bar or in quarters: drawn again only when it changes.
   private var shown = -1
 
   private static let cells = 32

@@ -7,7 +7,7 @@ import Wire
   import FoundationNetworking
 #endif
 
-/// What becomes of a commit's changes.
+/// Handles a commit's changes.
 protocol ChangesHandler {
   /// - Parameters:
   ///   - position: names it, also when it is handed over again.

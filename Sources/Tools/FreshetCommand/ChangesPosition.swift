@@ -3,7 +3,7 @@ import Feed
 import Foundation
 import Logging
 
-/// How far a consumer is: a line in a file, beside what the feed keeps.
+/// The position of a consumer: a line in a file, next to the feed's own state.
 final class ChangesPosition {
   let journal: FeedJournal
   /// The position that it has; nil: none yet, or one that means nothing any more.

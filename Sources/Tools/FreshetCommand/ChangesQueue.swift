@@ -4,7 +4,7 @@ import Requests
 import Synchronization
 import Wire
 
-/// What the feed has for the command, in its order. Few wait at a time: the feed goes on when they were taken.
+/// The feed's messages for the command, in their order. The queue is short: the feed continues when they were taken.
 final class ChangesQueue: SubscriptionOutput {
   enum Item: Sendable {
     case message(ChangesMessage)

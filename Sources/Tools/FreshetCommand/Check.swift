@@ -51,7 +51,7 @@ struct Check: ParsableCommand {
     return check
   }
 
-  /// What each role may do is said once for all databases of a rule.
+  /// The rights of a role are printed once for all databases of a rule.
   private func checkAll(_ paths: [String], _ configuration: ConfigurationFile) throws -> [ConfigurationCheck] {
     let places: DatabasePlaces
     do { places = try DatabasePlaces(paths) } catch { throw CommandFailure("\(error)") }

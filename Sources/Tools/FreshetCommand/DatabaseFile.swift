@@ -44,7 +44,7 @@ enum DatabaseFile {
     return "there is no file \(path): databases there are \(databases.prefix(5).joined(separator: ", "))\(more)."
   }
 
-  /// Names of the databases of a directory; nil for what is none.
+  /// Names of the databases of a directory; nil if it is not a directory.
   private static func databases(in folder: String) -> [String]? {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return nil }
     return names.sorted().prefix(200).filter { isDatabase("\(folder)/\($0)") }
@@ -87,7 +87,7 @@ enum DatabaseFile {
 
 /// The static files that come with the program.
 enum PublicDirectory {
-  /// `FRESHET_PUBLIC`, or `public` or `share/freshet/public` in a folder above the program; nil when there is none.
+  /// `FRESHET_PUBLIC`, or `public` or `share/freshet/public` in a folder above the program; nil if none of them exists.
   static var bundled: String? {
     if let path = Variables.text("FRESHET_PUBLIC") { return path }
     var folder = (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))

@@ -69,7 +69,7 @@ struct Demo: ParsableCommand {
     }
   }
 
-  /// What to type into a browser on this machine.
+  /// The host to type into a browser on this machine.
   private static func reachable(_ host: String) -> String {
     if host == "0.0.0.0" || host == "::" { return "localhost" }
     return host.contains(":") ? "[\(host)]" : host

@@ -30,7 +30,7 @@ struct DoorOptions: ParsableArguments {
     return flags.over(try Self.settingsWithoutFlags(settings))
   }
 
-  /// What variables and the configuration file say.
+  /// The settings of variables and the configuration file.
   static func settingsWithoutFlags(_ settings: Settings) throws -> DoorSettings {
     var variables = DoorSettings()
     (variables.certificate, variables.key) = (settings.text("FRESHET_TLS_CERT"), settings.text("FRESHET_TLS_KEY"))

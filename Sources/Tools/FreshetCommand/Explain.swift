@@ -49,7 +49,7 @@ struct Explain: ParsableCommand {
     print(json ? String(decoding: explanation, as: UTF8.self) : ExplanationText(explanation).text)
   }
 
-  /// What a server says of a query.
+  /// A server's explanation of a query.
   private func ask(_ query: JSONValue) throws -> [UInt8] {
     guard var address = URLComponents(string: database), let host = address.host else {
       throw ValidationError("\(database) is no http or https address.")

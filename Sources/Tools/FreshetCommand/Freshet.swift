@@ -35,7 +35,7 @@ struct Freshet: ParsableCommand {
     main(nil)
   }
 
-  /// What is wrong with the first word, when it is the name of no command.
+  /// The error in the first word, if it is not the name of a command.
   private static func unknownCommand(_ word: String?) -> String? {
     let shown = configuration.subcommands.filter { $0.configuration.shouldDisplay }
     let names = shown.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]

@@ -2,7 +2,7 @@ import Logging
 import Server
 import Store
 
-/// What the log says at the start of what is served.
+/// Lines of the log at the start that describe what is served.
 struct Notices {
   let name: String
   private let served: ServeOptions.Served

@@ -5,7 +5,7 @@ import Ground
 enum PassedSocket {
   private static let first: Int32 = 3
 
-  /// Nil: there is none. Processes that this one starts do not see it.
+  /// Nil: no socket was passed. Processes that this one starts do not see it.
   static func take() throws -> Int32? {
     let environment = ProcessInfo.processInfo.environment
     guard let count = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid() else {

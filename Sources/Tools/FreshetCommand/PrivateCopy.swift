@@ -6,9 +6,8 @@ import Store
 import Synchronization
 
 /// A copy of a database that another program keeps for itself, such as a browser's: SQLite cannot open the original.
-///
 /// The original's bytes are copied, without a lock, and taken if neither a checkpoint nor a transaction was writing to
-/// them meanwhile: the database file is the same before and after, and its -wal of one generation. What that holds is
+/// them meanwhile: the database file is the same before and after, and its -wal of one generation. The contents are
 /// then brought into the served copy in one transaction, so that lists get patches. Whenever the original changes, this
 /// is done again.
 ///

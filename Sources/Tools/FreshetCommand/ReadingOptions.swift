@@ -3,7 +3,7 @@ import LiveQuery
 import Server
 import Store
 
-/// What it takes to read files whose application has collations, tokenizers and functions of its own.
+/// Options to read files whose application has collations, tokenizers and functions of its own.
 struct ReadingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,9 +1,9 @@
 import LiveQuery
 import Store
 
-/// What a row of a table or query looks like in a language with types.
+/// The type of a table's or query's rows, for a language with types.
 struct RowType {
-  /// What a column holds, by its declared type.
+  /// The kind of a column's values, by its declared type.
   enum Kind {
     case integer, real, text, blob, any
 
@@ -14,7 +14,7 @@ struct RowType {
       case .text: self = .text
       case .real: self = .real
       case .blob where !type.isEmpty: self = .blob
-      // What the words mean to people. A column of another type, or without one, holds whatever it is given.
+      // By the usual meaning of the words. A column of another type, or without one, stores any value.
       case .blob, .numeric, nil:
         if upper.hasPrefix("BOOL") {
           self = .integer
@@ -54,8 +54,8 @@ struct RowType {
       })
   }
 
-  /// Two tables may differ in what no identifier has: the later one gets a number. What the written text itself refers
-  /// to stays as it is: a table `data` is `DataRow`.
+  /// Tables may differ only in characters that identifiers cannot have: the later one gets a number. Names that the
+  /// generated text itself uses stay: a table `data` is `DataRow`.
   static func withDistinctNames(_ types: [RowType]) -> [RowType] {
     var taken: Set<String> = []
     return types.map { type in
@@ -71,7 +71,7 @@ struct RowType {
     }
   }
 
-  /// Types of both languages that the declarations name, or that nobody can declare.
+  /// Types of both languages that the declarations name, or that cannot be declared.
   private static let referred: Set<String> = [
     "Any", "AnyValue", "CodingKey", "CodingKeys", "Data", "Decodable", "Double", "Hashable", "Int", "Protocol", "Self",
     "Sendable", "SQLValue", "String", "Type", "Uint8Array",

@@ -95,7 +95,7 @@ struct Serve: ParsableCommand {
   }
 }
 
-/// What `serve` and `demo` have in common.
+/// The common options of `serve` and `demo`.
 struct ServeOptions: ParsableArguments {
   @Option(name: .customLong("host"), help: "The address to listen on. (default: 127.0.0.1)")
   var hostOption: String?
@@ -151,7 +151,7 @@ struct ServeOptions: ParsableArguments {
     guard (0...65_535).contains(port ?? 0) else { throw ValidationError("--port must be 0 to 65535.") }
   }
 
-  /// What is served.
+  /// The source that is served.
   enum Served {
     /// A file.
     case one(String)

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a command has to say to a server.
+/// Options of commands that talk to a server.
 struct ServerAccessOptions: ParsableArguments {
   @Option(
     name: .customLong("token"),

@@ -5,15 +5,15 @@ import Foundation
 ///
 /// Owner: the thread that makes it. Mutable state: `session`, the TLS session of an https connection.
 final class ServerConnection {
-  /// Whose certificates are taken for the server's.
+  /// The certificates that are accepted for the server.
   enum Trust {
-    /// Those that the system trusts, or the authorities of a file in PEM format.
+    /// The system's authorities, or those of a file in PEM format.
     case authorities(String?)
     /// Every certificate: for a server on this machine, reached over loopback.
     case anyone
   }
 
-  /// What is wrong, as one sentence.
+  /// An error, as one sentence.
   struct Failure: Error {
     let sentence: String
   }

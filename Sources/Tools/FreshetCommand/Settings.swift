@@ -2,7 +2,7 @@ import Following
 import Foundation
 import Server
 
-/// What environment variables and the configuration file say.
+/// The settings of environment variables and the configuration file.
 struct Settings {
   var file = ConfigurationFile()
 

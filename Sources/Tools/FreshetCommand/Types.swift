@@ -50,7 +50,7 @@ struct Types: ParsableCommand {
     return RowType.withDistinctNames(tables + queries)
   }
 
-  /// What SQLite knows about a query's columns: columns of tables have a declared type.
+  /// SQLite's facts about a query's columns: columns of tables have a declared type.
   private static func declared(
     _ columns: [String], of query: Query, _ connection: Connection
   ) throws -> [RowType.Column] {

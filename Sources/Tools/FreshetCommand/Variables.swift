@@ -26,7 +26,7 @@ enum Variables {
   static func unknown(in environment: [String: String] = ProcessInfo.processInfo.environment) throws -> [String] {
     let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !names.contains($0) }.sorted()
     for name in unknown {
-      // What all begin with says nothing about how near they are.
+      // The common prefix says nothing about how near they are.
       let word = String(name.dropFirst(prefix.count))
       if let meant = Spelling.nearest(to: word, of: names.map { $0.dropFirst(prefix.count) }.map(String.init)) {
         throw CommandFailure("\(name) is not a setting: did you mean \(prefix)\(meant)?")

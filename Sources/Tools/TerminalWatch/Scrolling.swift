@@ -1,6 +1,6 @@
 import FreshetResults
 
-/// What a key asks for.
+/// The action of a key.
 package enum WatchKey: Equatable, Sendable {
   case up, down, pageUp, pageDown, home, end, quit
 }

@@ -1,8 +1,7 @@
 import Foundation
 
 /// The terminal as a full screen: switched on and off again.
-///
-/// State: `original`, the settings of before, while the screen is on. Guarded by being used from the main thread alone.
+/// State: `original`, the former settings, while the screen is on. Used from the main thread alone.
 final class Terminal {
   private var original: termios?
   private var isOn = false

@@ -13,7 +13,7 @@ package enum WatchDisplay: Sendable {
   /// How many rows fit the screen.
   package static var screenRows: Int { ScreenOutput.bodyHeight }
 
-  /// What is done with messages as they come.
+  /// Handles messages as they come.
   var received: @Sendable ([UInt8]) -> Void {
     switch self {
     case .messages: JSONOutput.print

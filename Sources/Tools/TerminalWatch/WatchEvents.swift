@@ -1,7 +1,7 @@
 import Foundation
 import FreshetRemote
 
-/// What happens to a list that is watched, wherever it comes from.
+/// Events of a watched list, from any source.
 enum WatchEvent: Sendable {
   case keys([UInt8])
   case resized
@@ -37,7 +37,7 @@ struct OutsideEvents {
     }
   }
 
-  /// What is typed, until the end of the input.
+  /// Reads keys until the end of the input.
   func watchKeys() {
     Thread.detachNewThread { [events] in
       var buffer = [UInt8](repeating: 0, count: 256)

@@ -41,7 +41,7 @@ package actor WatchLoop {
   ///   - authorities: a file, in PEM format, of those whose certificates are trusted; nil: those that the system
   ///     trusts.
   ///   - isOnce: whether it ends when the result is there.
-  /// - Throws: `FreshetError` for an address that is none, and for a file without certificates.
+  /// - Throws: `FreshetError` for an invalid address, and for a file without certificates.
   package init(
     _ address: String, _ query: Query, window: Window?, token: String?, authorities: String? = nil,
     isOnce: Bool,

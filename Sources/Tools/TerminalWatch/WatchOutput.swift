@@ -8,7 +8,7 @@ protocol WatchOutput: AnyObject {
   /// The connection went or came.
   func refresh(_ list: WatchedList)
   func warn(_ sentence: String)
-  /// What a key does to the list's window.
+  /// The effect of a key on the list's window.
   func press(_ key: WatchKey, _ list: inout WatchedList)
   /// The screen has another size.
   func resize(_ list: inout WatchedList)

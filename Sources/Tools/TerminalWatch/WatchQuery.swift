@@ -1,6 +1,6 @@
 package import Wire
 
-/// What a command line gives that makes no query.
+/// An error of a command line that makes no query.
 package struct WatchQueryError: Error, CustomStringConvertible {
   /// One sentence for people.
   package let description: String

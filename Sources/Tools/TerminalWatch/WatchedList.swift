@@ -1,7 +1,7 @@
 import FreshetRemote
 import LiveQuery
 
-/// What is shown of a list: how it is, and how its connection is. Pure.
+/// The displayed state of a list and of its connection. Pure.
 struct WatchedList {
   enum Status: Equatable {
     case connecting
@@ -14,7 +14,7 @@ struct WatchedList {
   var status = Status.connecting
   /// Whether rows have come.
   var isComplete = false
-  /// What was asked for last; nil when everything is wanted. Its limit may be beyond the end of the list.
+  /// The window asked for last; nil when everything is wanted. Its limit may be beyond the end of the list.
   private(set) var window: Window?
   /// It was asked for, and has not come yet.
   private var isAsked = false

@@ -50,7 +50,7 @@ class StatementResult(NamedTuple):
     #: None where it inserted no row.
     last_insert_rowid: Optional[int]
     columns: Tuple[str, ...]
-    #: Of a SELECT, or of RETURNING.
+    #: The rows of a SELECT, or of RETURNING.
     rows: List[Values]
 
 

@@ -27,7 +27,7 @@ class RowChange(NamedTuple):
     op: str
     #: Values of the primary key by column.
     key: Optional[Dict[str, Any]]
-    #: Of an update the columns that changed, of a deletion all that are known; None where the former row cannot be had.
+    #: The former row: the changed columns of an update, all known columns of a deletion; None where it is unknown.
     old: Optional[Dict[str, Any]]
     #: All columns that were asked for; None for a deletion.
     new: Optional[Dict[str, Any]]

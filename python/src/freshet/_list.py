@@ -65,7 +65,7 @@ class LiveList(Generic[Row]):
         self._status = "connecting"
         self._latest: Optional[Change[Row]] = None
         self._news = asyncio.Event()
-        # Whether nothing counts before the next snapshot: another one was asked for.
+        # A new snapshot was requested: nothing counts before it comes.
         self._is_resyncing = False
         self._failures = 0
         # Whether the server has no subscription: it refused the last one.
@@ -78,7 +78,7 @@ class LiveList(Generic[Row]):
         #: Why the list waits or has failed; None while it is live.
         self.error: Optional[FreshetError] = None
 
-    # What is shown
+    # The shown state
 
     @property
     def state(self) -> ListState[Row]:
@@ -145,7 +145,7 @@ class LiveList(Generic[Row]):
         """The rows that are held as a data frame, indexed by the key. Needs pandas."""
         return self._state.to_pandas()
 
-    # What may be asked
+    # Requests
 
     def __await__(self) -> Generator[Any, None, LiveList[Row]]:
         return self._answered().__await__()
@@ -238,7 +238,7 @@ class LiveList(Generic[Row]):
     def __repr__(self) -> str:
         return f"<LiveList {self._status}: {self._state!r}>"
 
-    # What the client calls
+    # Calls from the client
 
     def opened(self) -> None:
         """There is a connection: subscribes, from the version that is held."""
@@ -247,7 +247,7 @@ class LiveList(Generic[Row]):
             return
         self._is_refused = self._awaits_token = self._is_answered = False
         another = self._requests.begin()
-        # What is held may still be known to the server: then only the difference comes. Not to another query's.
+        # The server may still know the held version: then it sends only the difference. That needs the same query.
         since = self._state if self._state.is_complete and another is None else None
         held = self._state.window and window_message(self._state.window)
         window = held if since is not None else self._requests.wanted_window or held or self._window
@@ -312,7 +312,7 @@ class LiveList(Generic[Row]):
             self._suffer("fails", FreshetError("bad_rows", str(error)))
             self._channel.send({"type": "unsubscribe"})
             return
-        # What is shown stays whole until what replaces it is.
+        # The shown rows stay complete until those that replace them are.
         if state.is_complete:
             self._show(state, message)
         else:
@@ -328,7 +328,7 @@ class LiveList(Generic[Row]):
             self._become("live")
 
     def _show(self, state: ListState[Row], message: Message) -> None:
-        # What came in parts is no single message.
+        # A message in parts has no single whole.
         kind, whole = (message["type"], message) if self._incoming is None else (self._incoming_kind, None)
         before, self._state, self._incoming = self._state, state, None
         self._latest = Change(kind, state, before, whole)
@@ -337,7 +337,7 @@ class LiveList(Generic[Row]):
     def _refused(self, error: FreshetError) -> None:
         error = refusal_of(error, is_answered=self._is_answered)
         outcome = outcome_of(error, has_rows=self._has_answered, is_token_refused=self._channel.is_token_refused())
-        # What the server says of its own accord answers nothing, except that a requery may be refused so.
+        # Messages that the server sends by itself answer no request, except that they may refuse a requery.
         may_answer = outcome == "goes on" or (outcome == "waits" and self._requests.is_requerying)
         if may_answer and self._requests.refuse(error):
             return

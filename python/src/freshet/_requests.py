@@ -131,7 +131,7 @@ class RequestQueue:
         if not request.answer.done():
             request.answer.set_exception(error)
         if request.kind == "requery":
-            # What was sent with it will be answered all the same.
+            # The requests that were sent with it will be answered all the same.
             request.kind = "refused requery"
         else:
             self._sent.remove(request)

@@ -37,7 +37,7 @@ class TokenKeeper:
         self._is_open = False
         self._failures = 0
         self._task: Optional[asyncio.Task[None]] = None
-        #: Whether the server refused the client's token, and another one may come.
+        #: Whether the server refused the client's token, and the token source may give a new one.
         self.is_refused = False
         self.error: Optional[FreshetError] = None
 

@@ -1,4 +1,4 @@
-/* What Swift does not see of the system's C library. */
+/* Functions of the system's C library that Swift does not import. */
 #ifndef FRESHET_CSYSTEM_H
 #define FRESHET_CSYSTEM_H
 
@@ -23,8 +23,8 @@ void system_take_short_slices(void);
  * as well. */
 int system_reports_every_write(const char *folder);
 
-/* A descriptor of a file that gives no access to it, and whose closing gives back none of the process's locks; -1:
- * there is none. Linux. */
+/* Opens a descriptor that gives no access to the file, and whose closing releases none of the process's locks. -1:
+ * impossible. Linux. */
 int system_open_without_access(const char *path);
 
 /* Sends a state such as "READY=1" to the service manager that has started the process (sd_notify(3)). Without one

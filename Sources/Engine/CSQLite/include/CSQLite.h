@@ -1,4 +1,5 @@
-/* What Swift cannot do with SQLite: functions with variable arguments, its allocator, functions that SQL calls. */
+/* Parts of SQLite that Swift cannot call: functions with variable arguments, its allocator, functions that SQL calls.
+   */
 #ifndef FRESHET_CSQLITE_H
 #define FRESHET_CSQLITE_H
 
@@ -8,10 +9,11 @@
 /* Closing the connection neither checkpoints nor deletes the -wal. The connection's thread. */
 void sqlite_leave_wal_on_close(sqlite3 *_Nonnull connection);
 
-/* What the connection compiles from now on runs no triggers. The connection's thread. */
+/* Statements that the connection compiles from now on run no triggers. The connection's thread. */
 void sqlite_disable_triggers(sqlite3 *_Nonnull connection);
 
-/* What the connection compiles from now on takes "name" for a name, never for a text. The connection's thread. */
+/* Statements that the connection compiles from now on take "name" for a name, never for a text. The connection's
+   thread. */
 void sqlite_refuse_quoted_strings(sqlite3 *_Nonnull connection);
 
 /* Budgets: how much memory and time SQLite may use on a thread, whatever the connection. Without one there is no limit.
@@ -45,7 +47,7 @@ typedef enum {
 sqlite_budget sqlite_budget_begin(int64_t bytes, int64_t time, int64_t processor_time, int stops_in_allocations);
 void sqlite_budget_restore(sqlite_budget before);
 
-/* What was used up since the last budget was begun. */
+/* The limit that was exceeded since the last budget began. */
 sqlite_budget_end sqlite_budget_reason(void);
 
 /* Whether the budget is used up. Looks at the clock. */
@@ -57,10 +59,10 @@ int sqlite_budget_work(int64_t work);
 /* Notes SQLITE_BUDGET_NO_STEPS. */
 void sqlite_budget_refuse(void);
 
-/* Registers functions on a connection in the place of SQLite's own that can take long in one call: instr, replace,
- * trim, ltrim, rtrim, json_patch, randomblob, FTS5's snippet and highlight; and as `regexp` what LIKE does. (LIKE
- * itself stays SQLite's: it would use no index otherwise.) Results are the same. What would take too many steps fails
- * with SQLITE_TOOBIG. Returns a result code. */
+/* Replaces, on a connection, SQLite's functions that can take long in one call: instr, replace, trim, ltrim, rtrim,
+ * json_patch, randomblob, FTS5's snippet and highlight; and registers LIKE as `regexp`. (LIKE itself stays SQLite's: it
+ * would use no index otherwise.) Results are the same. A call that would take too many steps fails with SQLITE_TOOBIG.
+ * Returns a result code. */
 int sqlite_install_functions(sqlite3 *_Nonnull connection);
 
 /* From now on connections keep their temporary files in memory that counts. To be called once, before they are opened.
@@ -69,7 +71,7 @@ int sqlite_keep_temporary_files_in_memory(void);
 
 /* A value of a row: `type` is one of SQLite's (SQLITE_INTEGER, …). */
 typedef struct {
-  /* Of text and blobs; borrowed. */
+  /* The bytes of text and blobs; borrowed. */
   const void *_Nullable bytes;
   /* An integer, or the bits of a real. */
   int64_t number;
@@ -93,14 +95,14 @@ sqlite_captured *_Nullable sqlite_captured_create(sqlite3 *_Nonnull connection, 
 /* No statement that reads it may be running. Returns a result code. */
 int sqlite_captured_drop(sqlite3 *_Nonnull connection, const char *_Nonnull name);
 
-/* What it holds from now on: `count` rows, which are those of the numbers in `chosen`, or the first ones. `signs` has
- * the hidden column of each; NULL: 1. All of it is borrowed until the next call. No statement that reads the table may
- * be running. */
+/* Sets the rows of the table: `count` rows, by their numbers in `chosen`, or the first ones. `signs` has the hidden
+ * column of each; NULL: 1. All of it is borrowed until the next call. No statement that reads the table may be running.
+ * */
 void sqlite_captured_set(sqlite_captured *_Nonnull table, const sqlite_row_value *_Nullable values,
                          const int64_t *_Nullable rowids, const int32_t *_Nullable chosen, const int8_t *_Nullable signs, int64_t count);
 
-/* What connections of this process have besides SQLite's own, for files whose application has collations, tokenizers of
- * FTS5 or functions of its own. To be called before the first connection is opened. Return a result code.
+/* Adds collations, FTS5 tokenizers or functions to all connections of this process, for files of applications that have
+ * their own. Must be called before the first connection is opened. Return a result code.
  *
  * Stand-ins compare and cut words in their own way, so order and search may differ from the application's. Connections
  * that write do not have them. Loading an extension fails when a connection is opened, with SQLite's message.

@@ -1,4 +1,4 @@
-// What anything but SQLite did to the file; see `FileContents`.
+// Changes of the file by other means than SQLite; see `FileContents`.
 extension ChangeCapture {
   /// Looks whether anything but SQLite wrote to the file. Outside of transactions.
   package func lookAtContents() -> FileContents.Verdict { contents.look(index) }

@@ -17,7 +17,7 @@ extension ChangeCapture {
       let number = followed.number
       cursor.wishes[number] = Set(cursor.wishes[number] ?? []).union(fields).sorted()
       if isNew, isBehind {
-        // Another capture has gone on, and the table may be another one by now.
+        // Another capture has advanced, and the table may have been altered.
         followed.undefine()
         cursor.unknown.insert(number)
         mustDefine = true
@@ -29,16 +29,17 @@ extension ChangeCapture {
   /// Whether others have gone to a newer state than this one's.
   package var isBehind: Bool { locked { !file.seen.isUnknown && !seen.isSame(as: file.seen) } }
 
-  /// Goes to the state that others have gone to. What is kept of a file must know all that is remembered of its tables.
+  /// Advances to the state that other captures have reached. State can be kept only when everything remembered of the
+  /// tables is known.
   ///
   /// - Parameter tick: goes to the newest state. Others go on meanwhile, so it is called again, a few times.
   package func catchUp(_ tick: () throws -> Void) rethrows {
     for _ in 0..<8 where isBehind { try tick() }
   }
 
-  /// Says what tables are in the state that the last tick went to, where it said that the schema may be another one.
+  /// Reads the definitions of tables in the state that the last tick reached, if that tick reported a schema change.
   ///
-  /// - Parameter table: gives a table of that schema by its name; nil: there is none.
+  /// - Parameter table: returns a table of that schema by its name; nil: no such table.
   package func define(_ table: (String) -> CapturedTable?) {
     locked {
       if isBehind { return }
@@ -89,7 +90,7 @@ extension ChangeCapture {
   /// The name of a table that is followed.
   package func name(of number: Int) -> String? { locked { file.tables[sharedNumber(number)]?.name } }
 
-  /// What has been done since it began. What is remembered counts for one of the captures that share it.
+  /// Counters since the start. The memory of the tables counts for one of the captures that share it.
   package var statistics: CaptureStatistics {
     locked {
       var result = file.ticks.isFirst(cursor) ? file.statistics : CaptureStatistics()
@@ -98,7 +99,7 @@ extension ChangeCapture {
     }
   }
 
-  /// What the next process is to know; nil: there is nothing, or others have gone on to another state.
+  /// The state for the next process; nil: nothing to keep, or other captures have advanced to another state.
   func kept() -> (schemaCookie: UInt32, tables: [CaptureState.Table])? {
     locked {
       if isBehind || seen.isUnknown || !file.canBeKept { return nil }

@@ -1,9 +1,9 @@
 import CSQLite
 import Ground
 
-// What is kept for another process.
+// State that is kept for the next process.
 extension CaptureState {
-  /// What a capture remembers now. Between ticks, on the capture's thread; O(tables).
+  /// The current memory of a capture. Between ticks, on the capture's thread; O(tables).
   ///
   /// Tables that have not been read whole are left out.
   ///

@@ -36,7 +36,7 @@ extension ChangeCapture {
     file.readAhead(candidate)
   }
 
-  /// The same for a transaction that is to see the state seen last, and in which there is no `advance`.
+  /// As above, for a transaction that must see the last state and makes no `advance`.
   package func note() {
     noted = index?.note()
     candidate = index?.header()
@@ -69,8 +69,7 @@ extension ChangeCapture {
   /// The state that the transaction sees, as another connection to the file would name it.
   package var state: StateName { StateName(state: current) }
 
-  /// What `advance` went to last, by the name that all captures of the file number it by, whichever of its names they
-  /// have seen.
+  /// The state that `advance` reached last, under the name by which all captures of the file number it.
   package var numberedState: StateName { StateName(state: named) }
 
   /// The state that `advance` went to last.

@@ -44,7 +44,8 @@ import Ground
 /// Owner: the thread that uses the connection.
 package final class ChangeCapture {
   package struct Settings: Sendable {
-    /// What may be remembered of all tables, in bytes. Beyond it the largest are followed by pages instead of rows.
+    /// Limit for what is remembered of all tables, in bytes. Beyond it the largest tables are followed by pages instead
+    /// of rows.
     package var memoryLimit = 256 << 20
     /// How many pages of tables that are not read yet a tick reads.
     package var pagesAtOnce = 512
@@ -58,9 +59,9 @@ package final class ChangeCapture {
   let settings: Settings
   let database: DatabaseFile
   let wal: DatabaseFile
-  /// What is remembered.
+  /// The memory of the file's tables, shared by all its captures.
   @exclusivity(unchecked) private(set) var file: FileCapture
-  /// What others remember, to be joined after the first tick, in which this one goes on from a state that was kept.
+  /// The memory of other captures, joined after the first tick, which starts from a kept state.
   @exclusivity(unchecked) private(set) var joined: FileCapture?
   let cursor = CaptureCursor()
   @exclusivity(unchecked) private(set) var hasLock = false
@@ -71,14 +72,14 @@ package final class ChangeCapture {
   /// That of the state seen last.
   @exclusivity(unchecked) private(set) var seenHeader: SharedIndex.NotedHeader?
   @exclusivity(unchecked) var candidate: WALIndexHeader?
-  /// The last tick did not come to the newest state: another one should follow at once.
+  /// The last tick stopped before the newest state: another one should follow at once.
   @exclusivity(unchecked) package private(set) var hasEndedEarly = false
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) private(set) var seen = FileState.unknown
   /// See `FileCapture`.
   @exclusivity(unchecked) private(set) var named = FileState.unknown
-  /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
+  /// The number of frames that are copied into the database file, from the WAL-index of the transaction's state.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) private var passed = RecentStates()
@@ -170,7 +171,7 @@ package final class ChangeCapture {
     through states: [StateName] = [], throughCommits: Bool = false, keepsLock: Bool = false
   ) -> CapturedTick {
     lock()
-    // Without a WAL a writer waits for the transaction, and nobody who has the lock may wait for that writer.
+    // Without a WAL a writer waits for the transaction, so no holder of the lock may wait for that writer.
     defer { if !keepsLock, index != nil { unlock() } }
     if case .hidden = current { part() }
     cursor.wantsCommits = throughCommits

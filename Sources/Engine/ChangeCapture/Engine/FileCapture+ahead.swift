@@ -9,7 +9,7 @@ extension FileCapture {
   private static let frameCounts: ClosedRange<UInt32> = 32...16_384
 
   /// Reads the former images of the pages that were written since the state seen last, where former records are wanted.
-  /// Of the frames that name them nothing is checked: what is read of other pages is of no use, and does no harm.
+  /// The frames that name them are not checked: reading a wrong page is useless but harmless.
   func readAhead(_ candidate: WALIndexHeader?) {
     guard let index, let header = candidate, case .wal(let before, _) = seen else { return }
     let isNewGeneration = header.salts != before.salts

@@ -59,7 +59,8 @@ extension FileCapture {
     }
   }
 
-  /// What is said to be copied is searched in the WAL anyway, where former images stay longer, if it is the same.
+  /// Searches the WAL even for frames that are reported as copied: former images stay there longer, if the WAL is the
+  /// same.
   private func readFrameNumbers() throws(Doubt) {
     guard case .wal(let header, isBackfilled: false) = current else {
       return try pages.readFrameNumbers(after: 0, upTo: 0)
@@ -73,7 +74,7 @@ extension FileCapture {
   }
 }
 
-/// What SQLite's catalog says of a table.
+/// A table's entry in SQLite's catalog.
 struct StoredTable {
   let rootPage: UInt32
   let definition: String

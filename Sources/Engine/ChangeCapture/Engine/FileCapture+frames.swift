@@ -1,10 +1,9 @@
 // Ticks that read nothing but frames, and need no transaction.
-//
-// The chain of checksums proves frames, whoever writes meanwhile: when it leads from the state seen last to the
-// header's checksum, they are all that was written between the two. Where the commits changed leaves of followed tables
-// and nothing else that capture knows, they hold everything that a tick has to read. (Former images are read as well,
-// which hashes prove.) A transaction is begun only when something else must be read, if the state is still the newest
-// by then.
+// The chain of checksums proves frames, also while others write: when it leads from the state seen last to the header's
+// checksum, they are all that was written between the two. Where the commits changed leaves of followed tables and
+// nothing else that capture knows, they hold everything that a tick has to read. (Former images are read as well, which
+// hashes prove.) A transaction is begun only when something else must be read, if the state is still the newest by
+// then.
 extension FileCapture {
   /// Frames that were read before `advance`.
   struct FramesRead {
@@ -30,7 +29,7 @@ extension FileCapture {
     return changedLeaves(schemaCookie)
   }
 
-  /// The tables of which leaves changed, and nothing else; nil: there is one of which other pages are needed.
+  /// The tables whose leaves changed, if nothing else did; nil: some table needs other pages.
   func changedLeaves(_ schemaCookie: UInt32) -> [Int]? {
     for frame in reader.frames {
       if frame.image < 0 { return nil }

@@ -45,7 +45,7 @@ extension FileCapture {
 
   /// Compares the schema with what it was.
   ///
-  /// - Returns: whether a table is another one, or has another root page.
+  /// - Returns: whether a table has another definition or root page.
   private func redefine() -> Bool {
     guard let stored = StoredTable.all(of: connection) else {
       schemaCookie = nil

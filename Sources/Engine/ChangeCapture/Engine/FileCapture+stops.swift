@@ -3,7 +3,7 @@ extension FileCapture {
   /// In one tick; each costs what a tick costs.
   private static let mostStops = 8
 
-  /// Those of the states between the one seen last and the present one whose pages are all still there, in their order.
+  /// States between the last one and the present one whose pages all still exist, in their order.
   func stops(_ states: [StateName]) -> [WALIndexHeader] {
     guard !states.isEmpty, case .wal(let header, isBackfilled: false) = current, case .wal(let before, _) = seen else {
       return []
@@ -28,8 +28,8 @@ extension FileCapture {
       + commits.dropLast().enumerated().map { header.moved(to: $1, by: $0 + 1 - commits.count) }
   }
 
-  /// Brings what is remembered to a state between the one seen last and the present one. What it reports is never too
-  /// little, whether or not the pages that are read are all of that state.
+  /// Advances the memory to a state between the last one and the present one. It never reports too little, even if some
+  /// of the pages belong to a later state.
   ///
   /// - Parameter doubts: of tables that will be compared as a whole in the end, by number: from here on they are left
   ///   alone.

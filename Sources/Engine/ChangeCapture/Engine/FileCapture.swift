@@ -1,8 +1,7 @@
 import CSQLite
 import Ground
 
-/// What is remembered of a file's tables, and how it follows the file; shared by all captures that a process has of the
-/// file.
+/// The memory of a file's tables, and how it follows the file; shared by all captures of the file in this process.
 ///
 /// It has neither a thread nor a connection of its own. Whichever capture comes first to another state of the file
 /// takes the lock before its transaction begins, brings what is remembered to the state that the transaction sees, and
@@ -18,16 +17,16 @@ final class FileCapture: @unchecked Sendable {
   let hasher: PayloadHasher
   let packer: RowPacker
   let reader = FrameReader()
-  /// What `reader` has read of the state that is identified.
+  /// The frames that `reader` has read of the current state.
   @exclusivity(unchecked) var framesRead: FramesRead?
-  /// Of the present tick.
+  /// Records of the current tick.
   @exclusivity(unchecked) private var records: RecordArena
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
   /// The connection of the capture that has the lock, and what it knows of the state that its transaction sees.
   @exclusivity(unchecked) private(set) var connection: OpaquePointer
   @exclusivity(unchecked) var index: SharedIndex?
   @exclusivity(unchecked) var current = FileState.unknown
-  /// What the WAL-index says of the state that the transaction sees: how many frames are in the database file.
+  /// The number of frames that are copied into the database file, from the WAL-index of the transaction's state.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   @exclusivity(unchecked) var seen = FileState.unknown
   /// The first name of what is in the state seen last: where a WAL begins anew without a commit, that has another name.
@@ -38,7 +37,7 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) var schemaCookie: UInt32?
   @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
   @exclusivity(unchecked) var numberOfName: [String: Int] = [:]
-  /// What was kept by another process, until the first tick.
+  /// State kept by another process; nil after the first tick.
   @exclusivity(unchecked) var restored: CaptureState?
   @exclusivity(unchecked) var statistics = CaptureStatistics()
   @exclusivity(unchecked) var ticks = FileTicks()
@@ -161,7 +160,7 @@ final class FileCapture: @unchecked Sendable {
     return step
   }
 
-  /// Takes in the frames between the state seen last and another one.
+  /// Reads the frames from the last state up to `header`.
   func takeFrames(to header: WALIndexHeader, isBackfilled: Bool, _ tick: inout FileTick) throws(Doubt) {
     guard case .wal(let before, _) = seen else { return }
     let step = try readFrames(from: before, to: header)

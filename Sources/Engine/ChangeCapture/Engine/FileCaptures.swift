@@ -7,13 +7,13 @@ import Ground
 // @unchecked: `capture` is read and changed under `lock`.
 package final class FileCaptures: @unchecked Sendable {
   private let lock = HeldLock()
-  /// The last one; where nobody uses it any more it is stale, and remembers nothing.
+  /// The newest capture. Stale once no follower uses it: it remembers nothing then.
   private var capture: FileCapture?
   private var file: FileNumber?
 
   package init() {}
 
-  /// What is remembered of the file that a connection has open.
+  /// The memory of the file that a connection has open.
   ///
   /// - Returns: nil where that is not known.
   func capture(of connection: OpaquePointer, _ settings: ChangeCapture.Settings) -> FileCapture? {
@@ -35,7 +35,7 @@ package final class FileCaptures: @unchecked Sendable {
   }
 }
 
-/// What names a file to the system.
+/// The system's identity of a file.
 private struct FileNumber: Equatable {
   let device: UInt64
   let inode: UInt64

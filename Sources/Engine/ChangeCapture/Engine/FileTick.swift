@@ -1,4 +1,4 @@
-/// What one advance of a file's memory has found, for all captures.
+/// The result of one advance of a file's memory, for all captures.
 struct FileTick {
   /// The state that it went to.
   var state = FileState.unknown
@@ -21,7 +21,7 @@ struct FileTick {
   }
 }
 
-/// What one capture wants of a file's tables, and which of the file's ticks it takes next.
+/// The tables that one capture follows, and the tick that it takes next.
 ///
 /// Guarded by the file's lock.
 final class CaptureCursor {
@@ -53,8 +53,8 @@ struct FileTicks {
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
-  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones is told that any
-  /// row may have changed.
+  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones must assume that
+  /// any row may have changed.
   var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }
@@ -62,7 +62,7 @@ struct FileTicks {
   var hasOneReader: Bool { cursors.count < 2 }
   /// Whether every capture that follows tables has taken all ticks.
   var isTaken: Bool { ticks.isEmpty }
-  /// Whether somebody wants each commit by itself.
+  /// Whether a capture wants each commit by itself.
   var areByCommit: Bool { cursors.contains { $0.wantsCommits && !$0.wishes.isEmpty } }
 
   func isFirst(_ cursor: CaptureCursor) -> Bool { cursors.first === cursor }
@@ -91,7 +91,7 @@ struct FileTicks {
     byteCount += tick.byteCount
   }
 
-  /// What a capture has not taken; nil: that is not kept any more.
+  /// The ticks that a capture has not taken; nil: they are not kept any more.
   func left(_ cursor: CaptureCursor) -> ArraySlice<FileTick>? {
     cursor.next < first ? nil : ticks[(cursor.next - first)...]
   }

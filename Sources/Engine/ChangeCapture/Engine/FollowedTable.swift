@@ -13,10 +13,10 @@ final class FollowedTable {
   /// As it was when it was there last.
   @exclusivity(unchecked) private var known: CapturedTable
   @exclusivity(unchecked) private var isThere = true
-  /// It is there with another definition, and nobody has said yet what its records are (`describe`).
+  /// The table exists with another definition, and its records are not described yet (`describe`).
   @exclusivity(unchecked) private(set) var isUndefined = false
   @exclusivity(unchecked) private(set) var summary: TableSummary
-  /// What changed in the tick that is being taken.
+  /// The changes of the current tick.
   @exclusivity(unchecked) private(set) var delta = ChangedRows()
   /// Where ticks keep the present records of rows that changed; nil: they are not wanted.
   @exclusivity(unchecked) var records: RecordArena? { didSet { delta.records = records } }
@@ -48,7 +48,7 @@ final class FollowedTable {
     summary.take(kept.nodes, kept.chains)
   }
 
-  /// The same table, of which nothing is remembered yet.
+  /// The same table with an empty memory.
   func copy(remembering fields: [Int], _ packer: RowPacker) -> FollowedTable {
     let copy = FollowedTable(number: number, known, remembering: fields, packer)
     (copy.isThere, copy.isUndefined) = (isThere, isUndefined)
@@ -73,10 +73,10 @@ final class FollowedTable {
     isBroken = false
   }
 
-  /// Where the tree begins; nil: there is none, or none that is known.
+  /// The root page of the tree; nil: missing or unknown.
   private var root: UInt32? { isThere && !isUndefined ? known.rootPage : nil }
 
-  /// What is kept of it, or of what it was; nil: there is no such table.
+  /// The current or last definition; nil: no such table.
   var table: CapturedTable? { root == nil ? nil : known }
 
   var hasher: PayloadHasher { packer.hasher }
@@ -92,7 +92,7 @@ final class FollowedTable {
       return isThere
     }
     if stored.definition != known.definition {
-      // What is remembered says nothing of other columns.
+      // The memory has no other columns.
       (isThere, isUndefined) = (true, true)
       delta.isUnknown = true
       startOver(known.layout, keepsRows: summary.keepsRows)
@@ -104,7 +104,7 @@ final class FollowedTable {
     return !isSame
   }
 
-  /// Somebody has read what the table is in the state seen last.
+  /// A follower has read the table's definition in the last state.
   func describe(_ table: CapturedTable?) {
     if !isUndefined { return }
     (isThere, isUndefined) = (table != nil, false)
@@ -113,7 +113,7 @@ final class FollowedTable {
     startOver(table.layout, keepsRows: summary.keepsRows)
   }
 
-  /// What it is will be said later.
+  /// The definition is unknown until `describe`.
   func undefine() {
     isUndefined = true
     startOver(known.layout, keepsRows: summary.keepsRows)
@@ -154,7 +154,7 @@ final class FollowedTable {
 
   private func noteUndefined() { if isUndefined { delta.isUnknown = true } }
 
-  /// What changed in the tick that is being taken; from now on nothing has.
+  /// Returns the changes of the current tick, and clears them.
   func takeDelta() -> ChangedRows {
     defer { delta = ChangedRows(records, keepsFormerRecords: keepsFormerRecords) }
     delta.fields = summary.layout.remembered

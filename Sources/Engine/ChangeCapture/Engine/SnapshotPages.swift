@@ -39,7 +39,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
 
   /// Another state begins; nothing is known about it.
   func begin(pageSize: Int, isBackfilled: Bool) {
-    // Images that were read ahead have the size of before, whatever a writer says of the file now.
+    // Images that were read ahead have the former page size.
     if pageSize != self.pageSize { ahead.removeAll() }
     self.pageSize = pageSize
     self.isBackfilled = isBackfilled
@@ -89,8 +89,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// The state has been read. What is backfilled stays in the database file: later checkpoints of this generation start
-  /// behind.
+  /// The state has been read. Backfilled pages stay in the database file, so later checkpoints of this generation start
+  /// after them.
   func end() {
     if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
     frames = nil
@@ -134,8 +134,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// The same for all frames that `readFrameNumbers` found, whose pages the transaction keeps as they are in both
-  /// files.
+  /// As above, for all frames that `readFrameNumbers` found; the transaction keeps their pages unchanged in both files.
   func hasCopiedAll(upTo backfilled: UInt32, pageCount: UInt32) throws(Doubt) -> Bool {
     let (inWAL, inDatabase) = (ByteBuffer(capacity: pageSize), ByteBuffer(capacity: pageSize))
     inWAL.resize(to: pageSize)

@@ -8,7 +8,7 @@ package protocol PageSource: AnyObject {
   /// - Throws: `unreadable`.
   func page(_ number: UInt32, _ buffer: ByteBuffer) throws(Doubt) -> UnsafeRawPointer
 
-  /// What may be the page as it was in the state before; nil when it is certainly gone. Whoever asks compares it with
-  /// the hashes that are remembered of it before using anything of it.
+  /// A page that may be the one of the former state; nil when that one is certainly gone. Callers must compare it with
+  /// the remembered hashes before they use it.
   func formerPage(_ number: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer?
 }

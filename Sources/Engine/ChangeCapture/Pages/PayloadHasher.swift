@@ -1,7 +1,6 @@
 /// Hashes what rows hold: 64 bits, in the manner of wyhash.
-///
-/// The seed is random, so that two rows cannot be made to agree, which would hide a change. It is another one in every
-/// process, unless that goes on from a state that was kept (`CaptureState`).
+/// The seed is random, so that two rows cannot be made to agree, which would hide a change. Every process has a new
+/// one, unless it starts from a kept state (`CaptureState`).
 package struct PayloadHasher: Sendable {
   private let seed: (UInt64, UInt64, UInt64, UInt64)
 

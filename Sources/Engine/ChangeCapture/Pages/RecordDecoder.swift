@@ -2,9 +2,8 @@ package import CSQLite
 
 /// Turns a record into the values that SQLite gives readers of its row:
 /// https://sqlite.org/fileformat2.html#record_format.
-///
-/// Where a record is not exactly as SQLite would have written it, or its values depend on more than its bytes, its
-/// values are not known: the caller looks the row up. What is known is the same to the bit:
+/// If SQLite would have written a record in another way, or its values depend on more than its bytes, it is not
+/// decoded: the caller looks the row up. Decoded values are the same to the bit:
 ///
 /// - The column that stands for the rowid has the rowid, whatever its field holds.
 /// - A REAL column stores whole numbers as integers. A NaN is NULL.

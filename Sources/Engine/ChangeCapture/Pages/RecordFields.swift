@@ -1,7 +1,7 @@
 /// The fields of one record: https://sqlite.org/fileformat2.html#record_format.
 struct RecordFields {
-  /// What stands for a field that the record is too short to have: a column that was added later. SQLite never writes
-  /// this serial type.
+  /// Stands for a field that the record is too short for: a column that was added later. SQLite never writes this
+  /// serial type.
   static let missing: UInt64 = 10
 
   private var header: UnsafeRawPointer

@@ -3,8 +3,8 @@ import Ground
 extension CaptureState {
   /// Reads a state. Any thread; about 10 ms for 1,000,000 rows.
   ///
-  /// - Returns: nil for anything but the bytes of `encoded()`, of this version: torn, damaged, forged. What is returned
-  ///   can be used: its trees are trees, and its rows end where their pages do.
+  /// - Returns: nil for anything but the bytes of `encoded()`, of this version: torn, damaged, forged. A returned state
+  ///   is well-formed: its trees are trees, and its rows end where their pages do.
   package init?(decoding bytes: [UInt8]) {
     let state = bytes.withUnsafeBytes { (buffer) -> CaptureState? in
       guard let start = buffer.baseAddress, buffer.count > Prefix.size,

@@ -9,12 +9,12 @@
 //
 // A node's bytes are those that the summary has (`SummaryNode`). Parents follow from children.
 extension CaptureState {
-  /// What stands at the beginning, and where.
+  /// Constants and offsets of the file's beginning.
   enum Prefix {
     static let magic: UInt64 = 0x0174_6568_7365_7266
     static let version: UInt32 = 2
     static let versionOffset = 8
-    /// What `StateFile` changes in a file: not part of what the checksum is of.
+    /// `StateFile` changes these bytes, so the checksum excludes them.
     static let flagsOffset = 12
     static let inodeOffset = 16
     static let checksumOffset = 24
@@ -136,7 +136,7 @@ extension ByteBuffer {
 }
 
 extension PayloadHasher {
-  /// Of every process.
+  /// The same in every process.
   fileprivate static let ofStates = PayloadHasher(
     words: (0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0xAEF1_7502_108E_F2D9, 0x8EBC_6AF0_9C88_C6E3))
 }

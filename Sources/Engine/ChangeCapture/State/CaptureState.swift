@@ -1,6 +1,6 @@
 import Ground
 
-/// What a capture remembers of a file's state, as a value that outlives the process.
+/// The memory of a capture at one state of the file, as a value that outlives the process.
 ///
 /// A capture that is made with it (`ChangeCapture.init(_:_:restoring:)`) reports in its first tick exactly what changed
 /// since: by the frames of the WAL where it still continues from that state, and otherwise by comparing whole tables
@@ -23,7 +23,7 @@ package struct CaptureState: @unchecked Sendable {
   /// A followed table. All of it had been read.
   struct Table {
     var captured: CapturedTable
-    /// Of its rows.
+    /// Hashes its rows.
     var hasher: PayloadHasher
     /// With what is remembered.
     var layout: RecordLayout
@@ -45,7 +45,7 @@ package struct CaptureState: @unchecked Sendable {
   let state: FileState
   let schemaCookie: UInt32
   let tables: [Table]
-  /// What belongs to the state for whoever keeps it: numbers, positions. Opaque here.
+  /// Data of the keeper that belongs to the state: numbers, positions. Opaque here.
   package var payload: [UInt8] = []
 
   /// The state that it is of.

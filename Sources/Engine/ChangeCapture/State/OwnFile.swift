@@ -4,7 +4,7 @@ import Ground
 package enum OwnFile {
   /// Opens a file that is there.
   ///
-  /// - Returns: nil: there is none.
+  /// - Returns: nil: no such file.
   static func open(_ path: String, _ flags: Int32) throws(StateFailure) -> (descriptor: Int32, status: stat)? {
     let descriptor = systemOpen(path, flags | O_CLOEXEC | O_NOFOLLOW)
     if descriptor < 0 {

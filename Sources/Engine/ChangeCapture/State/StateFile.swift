@@ -5,10 +5,9 @@ import Synchronization
 ///
 /// A write goes to another file, which takes the name once it is on the disk: a state is there whole or not at all. It
 /// belongs to the user alone (0600, in a folder with 0700): one that others may write to is not read.
-///
 /// **The last of a process.** A state may be followed by others that clients saw and that no later write has kept: the
-/// process was killed. One that was written at an orderly end says so, until it is read. A copy of the file is not used
-/// at all: what was kept and promised after it was made is gone.
+/// process was killed. A state that was written at an orderly end is marked as the last, until it is read. A copy of
+/// the file is never used, because promises made after the copy would be lost.
 ///
 /// Any thread; one at a time writes.
 package final class StateFile: Sendable {
@@ -24,7 +23,7 @@ package final class StateFile: Sendable {
   private let lock: Mutex<Int32?>
   /// No state but the last of this process may be there.
   private let isRemoved = Mutex(false)
-  /// What was read was the last of its process.
+  /// Whether the state that was read was the last of its process.
   private let wasLast = Mutex(false)
 
   /// Takes the file of a database.
@@ -60,9 +59,9 @@ package final class StateFile: Sendable {
 
   // MARK: - Reading
 
-  /// What was kept, and from now on is not the last of its process any more.
+  /// Reads the kept state, which is from now on not the last of its process any more.
   ///
-  /// - Returns: nil: there is none.
+  /// - Returns: nil: no state is kept.
   /// - Throws: a sentence: what is there cannot be used.
   package func read() throws(StateFailure) -> Found? {
     guard let (descriptor, status) = try OwnFile.open(path, O_RDWR) else { return nil }
@@ -131,7 +130,7 @@ package final class StateFile: Sendable {
     syncFolder()
   }
 
-  /// There is none any more on the disk, until the last one.
+  /// Removes the file. The next one is written at the end.
   package func remove() {
     isRemoved.withLock { isRemoved in
       isRemoved = true

@@ -55,7 +55,7 @@ package enum StateFolder {
     return String(cString: resolved)
   }
 
-  /// Makes a folder and those above it, for the user alone. What is there stays as it is.
+  /// Makes a folder and its parents, for the user alone. Existing folders are not changed.
   static func make(_ folder: String) throws(StateFailure) {
     var path = folder.hasPrefix("/") ? "" : "."
     for part in folder.split(separator: "/") {

@@ -38,18 +38,18 @@ package enum KeptRecords: Sendable {
   case all
 }
 
-/// What one look at the file has found.
+/// The result of one look at the file.
 package struct CapturedTick {
   /// How many commits came since the last one; at least 1 when tables had to be compared.
   package internal(set) var commits: Int64 = 0
-  /// The schema may be another one.
+  /// The schema may have changed.
   package internal(set) var hasSchemaChanged = false
   /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went
   /// through other states has several of a table, the oldest first.
   package internal(set) var deltas: [(table: Int, delta: ChangedRows)] = []
   /// It went through other states: records of rows that changed on the way need not be those of its state.
   package internal(set) var hasStopped = false
-  /// Those of which all changes are known, each with the number of `deltas`, and of commits, that lead to it.
+  /// Intermediate states whose changes are all known, each with the number of `deltas` and commits that lead to it.
   package internal(set) var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
   /// Nothing was seen before.
   package internal(set) var isFirst = false
@@ -64,7 +64,7 @@ package struct CapturedTick {
   package var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
 }
 
-/// What capture has done since it began, for `/metrics`.
+/// Counters of capture since its start, for `/metrics`.
 package struct CaptureStatistics: Sendable {
   package internal(set) var rows = 0
   package internal(set) var frames = 0

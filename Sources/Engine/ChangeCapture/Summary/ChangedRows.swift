@@ -11,9 +11,9 @@ package final class ChangedRows {
     package let rowid: Int64
     /// The fields of the key, in `fields`; empty where there is a rowid.
     package let key: Range<Int>
-    /// What the remembered fields were: empty for an insert.
+    /// The former values of the remembered fields: empty for an insert.
     package let old: Range<Int>
-    /// What they are: empty for a delete.
+    /// The new values: empty for a delete.
     package let new: Range<Int>
     /// Its present record, in `records`: empty where it is not known or not wanted, and for a delete.
     package let record: Range<Int>
@@ -23,7 +23,7 @@ package final class ChangedRows {
     package fileprivate(set) var columns: Int64
   }
 
-  /// What tells rows of a table apart: the rowid, or the packed fields of the key.
+  /// Identifies a row of a table: the rowid, or the packed fields of the key.
   package struct Identity: Hashable, Sendable {
     package let rowid: Int64
     let key: [UInt8]
@@ -55,7 +55,7 @@ package final class ChangedRows {
   /// About what it takes, without records.
   var byteCount: Int { rows.count * MemoryLayout<Row>.stride + bytes.count }
 
-  /// For a table any of whose rows may have changed.
+  /// Stands for a table in which any row may have changed.
   static var unknown: ChangedRows {
     let delta = ChangedRows()
     delta.isUnknown = true
@@ -98,7 +98,7 @@ package final class ChangedRows {
   }
 }
 
-/// What the pages tell of a changed row.
+/// The former and the new image of a changed row.
 struct RowImages {
   /// The bits of columns in which it may differ; -1: all.
   var columns: Int64 = -1

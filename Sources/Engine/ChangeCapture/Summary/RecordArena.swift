@@ -12,7 +12,7 @@ package final class RecordArena {
     /// A tick with more looks all of its rows up.
     package static let mostBytes = 16 << 20
   #endif
-  /// What is kept room for between ticks.
+  /// Capacity that is kept between ticks.
   private static let keptBytes = 256 << 10
 
   private let bytes = ByteBuffer()
@@ -25,7 +25,7 @@ package final class RecordArena {
     UnsafeRawBufferPointer(start: bytes.start + range.lowerBound, count: range.count)
   }
 
-  /// What it takes.
+  /// The memory that it takes.
   var byteCount: Int { bytes.count + 4_096 }
 
   /// Another tick begins.

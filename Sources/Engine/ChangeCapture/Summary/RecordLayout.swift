@@ -1,4 +1,4 @@
-/// What capture needs to know of a table's records.
+/// The layout of a table's records, as far as capture needs it.
 package struct RecordLayout: Equatable, Sendable {
   /// Whether rows are their own keys: `WITHOUT ROWID`.
   package var isWithoutRowid: Bool

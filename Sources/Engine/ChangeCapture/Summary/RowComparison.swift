@@ -1,4 +1,4 @@
-/// What differs between a row's record as it was and as it is, and the two records.
+/// Compares a row's former record with the present one.
 ///
 /// The former record is in the page's former image, if that is still there: the row's hash proves it. A patch then
 /// carries the columns that changed, and lists that do not show them are left alone. When the image is gone all columns
@@ -33,7 +33,8 @@ struct RowComparison {
     keepsFormer = delta.keepsFormerRecords
   }
 
-  /// What changed in a row, and its records. A row that was on another page is rare: all of its columns count.
+  /// The changes of a row, with both records. For a row that was on another page, which is rare, all columns count as
+  /// changed.
   ///
   /// - Parameter page: the number of a node's page.
   mutating func describe<Source: PageSource>(
@@ -109,7 +110,7 @@ struct RowComparison {
   private func isRow(_ cell: BTreePage.Cell, _ row: RememberedRow) -> Bool {
     var start: UInt64 = 0
     if cell.overflow != 0 {
-      // What its chain was is not known any more where another one begins at the same page.
+      // If another chain begins at the same page, the former chain is unknown.
       guard let chain = chains[cell.overflow], chain.byteCount == cell.total - cell.local else { return false }
       start = chain.hash ^ UInt64(cell.total)
     }

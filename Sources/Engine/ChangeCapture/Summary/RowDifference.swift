@@ -116,7 +116,7 @@ struct RowDifference {
   private(set) var after: [RememberedRow] = []
   let layout: RecordLayout
 
-  /// Given a row as it was, nil for one that came, and as it is, nil for one that is gone: what the pages tell of it.
+  /// Describes a changed row from its pages. `before` is nil for an inserted row, `after` for a deleted one.
   typealias Description = (_ before: RememberedRow?, _ after: RememberedRow?) -> RowImages
 
   init(_ layout: RecordLayout) { self.layout = layout }

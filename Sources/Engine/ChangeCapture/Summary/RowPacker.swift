@@ -20,7 +20,7 @@ final class RowPacker {
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
 
-  /// What a page is read for, and what is found on the way.
+  /// The purpose of reading a page, and what was found.
   struct Reading {
     let layout: RecordLayout
     /// Whether rows are kept, or only the page's hash.
@@ -31,7 +31,7 @@ final class RowPacker {
     let changed: [UInt32]?
     /// Whether the page is that of the state before: then only what is remembered of its chains is.
     var isFormer = false
-    /// Those of the pages read, by first page.
+    /// The overflow chains of the pages read, by first page.
     var chains: [UInt32: OverflowChain] = [:]
 
     func hasChanged(_ chain: OverflowChain) -> Bool {
@@ -50,7 +50,7 @@ final class RowPacker {
     return try node(number, parent: parent, at: start, source, &reading)
   }
 
-  /// The same of an image of the page that the caller has.
+  /// As above, for an image of the page that the caller has.
   func node<Source: PageSource>(
     _ number: UInt32, parent: UInt32, at start: UnsafeRawPointer, _ source: Source, _ reading: inout Reading
   ) throws(Doubt) -> SummaryNode {
@@ -168,8 +168,7 @@ final class RowPacker {
     }
   }
 
-  /// How many bytes of a payload the fields that are kept take; more than there are on the page where that is not
-  /// known.
+  /// How many bytes of a payload the remembered fields take; if that is unknown, more than the page has.
   private func extent(of cell: BTreePage.Cell, _ layout: RecordLayout) throws(Doubt) -> Int {
     if layout.keptEnd == 0 { return 0 }
     var size: UInt64 = 0

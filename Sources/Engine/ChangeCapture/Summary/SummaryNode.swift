@@ -1,4 +1,4 @@
-/// What is remembered of one b-tree page: its links, and its rows packed one behind the other.
+/// The memory of one b-tree page: its links, and its packed rows.
 ///
 /// A row is `rowid or key | hash | remembered fields`: the rowid as the difference from the row before, the key and the
 /// fields with their lengths in front, the last only where the layout has any. One allocation for a page, because a
@@ -11,7 +11,7 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
     case interior
   }
 
-  /// What only some pages have.
+  /// Members that only some pages have.
   final class Links {
     var children: [UInt32] = []
     /// First pages of overflow chains.
@@ -57,8 +57,8 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   var children: [UInt32] { withHeader { $0.pointee.links?.children } ?? [] }
   var chains: [UInt32] { withHeader { $0.pointee.links?.chains } ?? [] }
 
-  /// Without the check for overlapping accesses that `header` has. By a pointer, for what is kept of a node is written
-  /// on another thread while its parent may change.
+  /// Without the check for overlapping accesses that `header` has. By a pointer, because a node may be written to the
+  /// disk on another thread while its parent changes.
   @inline(__always)
   private func withHeader<Result>(_ body: (UnsafeMutablePointer<Header>) -> Result) -> Result {
     withUnsafeMutablePointerToHeader { body($0) }

@@ -1,6 +1,6 @@
 // Changes of a tree's shape: pages split, merged, balanced, freed.
 extension TableSummary {
-  /// What a walk down the changed part of a tree finds. The walk changes nothing that is remembered.
+  /// The result of a walk down the changed part of a tree. The walk changes no memory.
   private struct Walk {
     let dirty: [UInt32]
     /// Changed pages and all pages above them, as they were.
@@ -90,7 +90,7 @@ extension TableSummary {
     }
   }
 
-  /// What has been found is a tree, or there is a doubt.
+  /// Throws a doubt unless the walk found a tree.
   private func check(_ walk: Walk) throws(Doubt) {
     let dirty = Set(walk.dirty)
     for page in walk.dirty where !walk.visited.contains(page) && !walk.removed.contains(page) { throw Doubt(.tree) }
@@ -106,7 +106,7 @@ extension TableSummary {
     }
   }
 
-  /// Rows of all pages that changed, came or went. What merely moved is on both sides.
+  /// Compares the rows of all pages that changed, came or went. Rows that merely moved are on both sides.
   private func compare<Source: PageSource>(
     _ walk: Walk, _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {

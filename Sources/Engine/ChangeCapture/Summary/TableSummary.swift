@@ -1,4 +1,4 @@
-/// What is remembered of one table: enough to tell which rows a changed page changed.
+/// The memory of one table: enough to find which rows of a changed page changed.
 ///
 /// The shape of its b-tree (root, interior pages, children) and, of each leaf, its rows: rowid and a 64-bit hash of the
 /// record, about 10 bytes a row. A record that overflows its page is hashed with its chain, and a map leads from each
@@ -8,10 +8,9 @@
 /// Joins and routing need old values, because a changed row concerns what its old and its new join columns lead to. The
 /// fields that queries need for that, and primary keys that are not the b-tree's own key, are remembered next to the
 /// hash. A query that needs more fields has the table read once more.
-///
-/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages that are known to belong to the tree and
-/// were not read yet. A summary is *complete* when there are none: until then it follows the tree's shape, and cannot
-/// tell rows. After an error it is as it was, or was emptied by `startOver`.
+/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages of the tree that were not read yet. A
+/// summary is *complete* when `unread` is empty: until then it follows the tree's shape, but not its rows. After an
+/// error it is as it was, or was emptied by `startOver`.
 ///
 /// Owner: the thread that follows the file.
 final class TableSummary {
@@ -46,7 +45,7 @@ final class TableSummary {
   /// About what it takes.
   var byteCount: Int { nodeBytes + chains.byteCount }
 
-  /// Forgets everything but where the tree begins; nil: there is none.
+  /// Forgets everything but the root page; nil: no table.
   func startOver(root: UInt32?) {
     self.root = root ?? 0
     nodes = root.map { [$0: .unread(parent: 0)] } ?? [:]

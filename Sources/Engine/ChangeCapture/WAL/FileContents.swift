@@ -26,8 +26,8 @@ package struct FileContents {
   }
 
   package private(set) var verdict = Verdict.own
-  /// The generation of a WAL that holds nothing but what the overwritten file had, so that it must not be applied to
-  /// the new contents; nil: there is none, or it may hold commits that are nowhere else.
+  /// The generation of a WAL that holds only contents of the overwritten file, so that it must not be applied to the
+  /// new contents; nil: no such WAL, or it may hold commits that exist nowhere else.
   package private(set) var staleGeneration: UInt64?
   private var noted: Noted?
   /// inotify has just reported that the file was written to, and not only its times set.
@@ -88,7 +88,7 @@ package struct FileContents {
     let before = index.flatMap { copied($0) }
     guard let disk = DiskState(path: path), let header = try? JournalState(database) else { return }
     guard let index else { return noted = Noted(disk: disk, header: header, copied: nil) }
-    // Else a checkpoint came in between, and the file is already another one.
+    // Otherwise a checkpoint came in between, and the file has changed.
     guard let copied = copied(index), copied == before else { return }
     if noted?.copied != nil, copied.frames > 0, lacksLastFrame(index), self.copied(index) == copied {
       (verdict, staleGeneration) = (.overwritten, copied.generation)

@@ -1,4 +1,4 @@
-/// A state of the file, as far as it can be distinguished from another one.
+/// A state of the file, as far as states can be distinguished.
 enum FileState: Sendable {
   /// Nothing was read yet.
   case unknown
@@ -118,7 +118,7 @@ struct RecentStates {
   }
 }
 
-/// What the header of a database file says: https://sqlite.org/fileformat2.html#the_database_header.
+/// Fields of a database file's header: https://sqlite.org/fileformat2.html#the_database_header.
 struct JournalState: Equatable, Sendable {
   /// Nil for an empty file.
   private(set) var pageSize: Int?

@@ -13,7 +13,7 @@ package final class FrameReader {
     var image: Int
   }
 
-  /// What was found of a run of frames.
+  /// A run of frames that was read.
   struct Run {
     /// The last frame of the last commit.
     var last: UInt32

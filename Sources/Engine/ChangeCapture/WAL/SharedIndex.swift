@@ -17,7 +17,7 @@ package struct SharedIndex {
 
   private let start: UnsafeRawPointer
 
-  /// - Returns: nil when there is none to look at: the database is not in WAL mode, or SQLite keeps an index of its own
+  /// - Returns: nil if there is no shared index: the database is not in WAL mode, or SQLite keeps an index of its own
   ///   because it may not write to the shared one and no other process maintains it.
   init?(of connection: OpaquePointer) {
     guard let file = DatabaseFile.pointer(connection, SQLITE_FCNTL_FILE_POINTER),
@@ -45,7 +45,7 @@ package struct SharedIndex {
     return count
   }
 
-  /// Whether the header is another one. No system call, no lock.
+  /// Whether the header has changed. No system call, no lock.
   func differs(from noted: NotedHeader) -> Bool { noted.differs(from: start) }
 
   func note() -> NotedHeader { NotedHeader(start) }

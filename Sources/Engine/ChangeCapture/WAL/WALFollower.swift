@@ -37,7 +37,7 @@
 /// first commit to an empty WAL, which has no generation to continue from. A writer at full speed causes one now and
 /// then. `journal_size_limit` and `wal_checkpoint(TRUNCATE)` cut off the old generation's end, which usually costs one.
 struct WALFollower {
-  /// What lies between two states.
+  /// The frames between two states.
   struct Step {
     var commits = 0
     /// Pages that an earlier generation wrote after the first state, and the commits that wrote them.

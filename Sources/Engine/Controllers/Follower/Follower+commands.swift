@@ -110,7 +110,7 @@ extension Follower {
     return result
   }
 
-  /// What keeps lists from being read although the tick could begin; nil: nothing.
+  /// The error that keeps lists from being read although the tick could begin; nil: none.
   private var readingFailure: FreshetError? {
     // An open file can be read without its name, and SQLite's cache without the file.
     if followed.isMissing { return FreshetError.databaseMissing }

@@ -61,7 +61,7 @@ extension Follower {
 
   // MARK: - Rests
 
-  /// Nothing is followed, so commits need not wake the follower. Meaningful after a tick: before it, the files in use
+  /// No list is followed, so commits need not wake the follower. Meaningful after a tick: before it, the files in use
   /// are unknown.
   var isUnused: Bool {
     isPaced && lists.byQuery.isEmpty && lists.openings.isEmpty && numbers.awaited.isEmpty

@@ -4,13 +4,13 @@ import Ground
 import Lists
 import Store
 
-// What the next process goes on with.
+// State that the next process starts from.
 extension Follower {
-  /// When states are kept, and until when that which was restored is.
+  /// When to save state next, and how long restored tables stay followed.
   struct Keeping {
     var nextWrite = Instant.distantPast
     var hasWritten = false
-    /// What there was when the state was kept last.
+    /// The extent of the state when it was last kept.
     var kept = Extent()
     /// Until then tables that were restored are followed, although no list reads them yet.
     var restoredUntil: Instant?
@@ -18,7 +18,7 @@ extension Follower {
     var released: StateKeeper.Part?
   }
 
-  /// What another state is kept for: ticks that have seen changes, lists, tables.
+  /// Counts whose change makes another state worth keeping: ticks that have seen changes, lists, tables.
   struct Extent: Equatable {
     var ticks = -1
     var lists = 0

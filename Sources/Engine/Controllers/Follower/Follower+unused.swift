@@ -5,7 +5,7 @@ import Lists
 import Requests
 import Store
 
-// A file that nobody follows is closed. SQLite lets no program leave WAL mode, or have the file for itself
+// A file that is not followed is closed. SQLite lets no program leave WAL mode, or have the file for itself
 // (`locking_mode = EXCLUSIVE`), while another one has it open. A connection that is not needed must not be in the way.
 extension Follower {
   /// How long nothing must have been followed.
@@ -34,7 +34,7 @@ extension Follower {
     lists.connectionCloses()
     followed.close()
     state.isReleased = true
-    // What happens to the file from now on is seen by nobody: its next state gets a number of its own.
+    // No follower sees later changes of the file: its next state gets a new number.
     if context.readers.file.users.leave(context.number) { numbers.fileWasReleased() }
   }
 

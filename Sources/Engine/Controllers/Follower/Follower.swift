@@ -32,7 +32,7 @@ final class Follower: Stepped {
   @exclusivity(unchecked) var keeping = Keeping()
 
   struct State {
-    /// Whether subscribers have been told that ticks cannot read the database.
+    /// Whether subscribers were notified that ticks cannot read the database.
     var hasAnnouncedOutage = false
     /// Whether workers step it, so that it may rest.
     var isPaced = false

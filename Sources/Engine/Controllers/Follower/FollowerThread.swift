@@ -6,7 +6,7 @@ package import Requests
 import Store
 import Synchronization
 
-/// What follows queries on a connection of its own, in steps that workers take: the second of the three domains.
+/// Follows queries on a connection of its own, in steps that workers take: the second of the three domains.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {

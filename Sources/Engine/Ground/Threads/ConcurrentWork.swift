@@ -30,7 +30,7 @@ package struct ConcurrentWork: Sendable {
     private static let threadCount = min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   #endif
 
-  /// On several threads, the calling one among them. What finds no thread is done on the calling one.
+  /// Runs parts on several threads, the calling one included. Parts without a thread run on the calling one.
   package static let threads = ConcurrentWork(parts: threadCount) { run in
     // No two calls have the same part.
     nonisolated(unsafe) let run = run

@@ -1,5 +1,4 @@
-/// A lock that is taken in one call and given back in another one; `Mutex` is for all that begins and ends in one
-/// place.
+/// A lock that is taken in one call and released in another; `Mutex` is for all that begins and ends in one place.
 ///
 /// Any thread; it is given back by the thread that took it.
 package final class HeldLock: @unchecked Sendable {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One thread at a time, for which its owner waits.
+/// One thread at a time; its owner waits for its end.
 ///
 /// Any thread.
 package final class JoinedThread: Sendable {
@@ -12,7 +12,7 @@ package final class JoinedThread: Sendable {
 
   package init() {}
 
-  /// One that nobody has waited for goes on by itself.
+  /// A thread without a waiting owner is detached.
   deinit { if let handle = handle.withLock({ $0 }) { pthread_detach(handle.thread) } }
 
   /// Starts a thread, after the one before, which must be about to end.
@@ -37,7 +37,7 @@ package final class JoinedThread: Sendable {
 
 /// Starts a joinable thread.
 ///
-/// - Returns: nil: there is none to be had.
+/// - Returns: nil: no thread could be created.
 func makeThread(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
   let context = Unmanaged.passRetained(ThreadBody(body)).toOpaque()
   #if os(Linux)

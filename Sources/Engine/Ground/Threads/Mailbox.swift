@@ -30,6 +30,6 @@ package struct Mailbox<Command: Sendable>: ~Copyable, Sendable {
   /// Whether there is nothing to take. Without a lock: for loops that ask often.
   package var isEmpty: Bool { !hasSome.load(ordering: .acquiring) }
 
-  /// Commands that nobody has taken.
+  /// The number of commands not taken yet.
   package var count: Int { commands.withLock { $0.count } }
 }

@@ -15,7 +15,7 @@ extension Stepped {
   package func postpone() -> Nanoseconds? { nil }
 }
 
-/// What follows a step.
+/// When to take the next step.
 package enum Rest: Sendable, Equatable {
   /// The next step comes after this time, or when it is woken; `zero`: after the others that are ready; `max`: not
   /// before it is woken.

@@ -12,7 +12,7 @@ package final class WorkItem: Wakeable, @unchecked Sendable {
     case unstarted, idle, ready, stepping, steppingAgain, ended
   }
 
-  /// Nil: nobody steps it but its owner, who calls it.
+  /// Nil: its owner steps it, by calling it.
   private let workers: Workers?
   @exclusivity(unchecked) var state = State.unstarted
   @exclusivity(unchecked) var stepped: (any Stepped)?

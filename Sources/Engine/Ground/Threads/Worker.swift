@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A thread that others wake and stop, and for which they wait.
+/// A thread that others wake and stop, and whose end they wait for.
 ///
 /// Any thread.
 package final class Worker: Sendable {
-  /// What the thread waits for.
+  /// Wakes the thread.
   package let wake = WakeSignal()
   private let thread = JoinedThread()
   private let isStopping = Atomic<Bool>(false)

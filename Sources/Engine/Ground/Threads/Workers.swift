@@ -2,7 +2,7 @@ import CFreshetSystem
 
 /// Where events come from that wake items.
 package protocol EventSource: AnyObject, Sendable {
-  /// Can be read while there are events; -1: there are none.
+  /// Readable while there are events; -1: no events.
   var descriptor: Int32 { get }
   /// Reads the events and wakes the items that they concern. Any thread.
   func drain()
@@ -11,12 +11,10 @@ package protocol EventSource: AnyObject, Sendable {
 }
 
 /// A few threads that step any number of things: no thread belongs to one of them.
-///
 /// **Leader and followers.** One idle thread, the leader, waits for events, for the wake signal and for the earliest
-/// deadline. What it is woken for it does itself, so that nobody else has to be woken first. It has another idle thread
-/// come only where there is more to do than it can do itself, or where its step may take long and others may have
-/// events meanwhile. A thread that has done its step takes the next thing that is ready; the first that finds none
-/// leads.
+/// deadline. It does the work that it is woken for itself, which saves a second wake. It wakes another idle thread only
+/// if there is more work than it can do, or if its step may take long. A thread that has finished its step takes the
+/// next ready item; the first that finds no item leads.
 ///
 /// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is
 /// stepped twice while something else is ready. Threads that are never idle look for events and deadlines every
@@ -95,7 +93,7 @@ package final class Workers: @unchecked Sendable {
     lock.unlock()
   }
 
-  /// Ends the threads and waits for them. What has not ended is not stepped any more. Not from a worker.
+  /// Ends the threads and waits for them. Items that have not ended are not stepped any more. Not from a worker.
   package func stop() {
     lock.lock()
     isStopping = true

@@ -22,7 +22,7 @@ public struct Instant: Comparable, Sendable {
 
   public static func + (start: Instant, duration: Duration) -> Instant { start + Nanoseconds(duration) }
 
-  /// What passes from `start` to `end`; nothing when that is the earlier one.
+  /// The time from `start` to `end`; zero if `end` is earlier.
   public static func - (end: Instant, start: Instant) -> Nanoseconds {
     Nanoseconds(end.nanoseconds > start.nanoseconds ? end.nanoseconds - start.nanoseconds : 0)
   }

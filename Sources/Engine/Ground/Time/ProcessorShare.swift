@@ -3,7 +3,7 @@
 /// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may
 /// lower the priority of a thread but not raise it again, so its work has to go to another thread.
 package struct ProcessorShare: Sendable {
-  /// A share is judged after this time, of which a thread that is not starving has had a quarter.
+  /// A share is judged after this time; a thread that does not starve has had a quarter of it.
   private static let patience = Nanoseconds.milliseconds(200)
   private static let least: UInt64 = 4
 

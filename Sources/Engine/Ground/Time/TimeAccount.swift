@@ -12,7 +12,7 @@ package struct TimeAccount {
 
   package init(limit: Nanoseconds) { self.limit = limit }
 
-  /// What is left at a time.
+  /// The time left at `now`.
   package mutating func left(at now: Instant) -> Nanoseconds {
     spent -= (now - updated) / Self.slowness
     updated = now

@@ -2,14 +2,13 @@ import LiveQuery
 import Store
 
 // Tables that a role may read only in part.
+// No SQL is rewritten for them: SQLite knows what a name means, and any other resolver of names will be wrong
+// somewhere. SQL of a client is compiled on a connection of the role's own, on which temporary views replace the
+// tables, because SQLite's authorizer reports columns of views and not those of common table expressions, and which
+// columns a list depends on is what makes it incremental. The statement that runs is compiled once more, with shadows
+// in front (`TableShadow`), under an authorizer that lets only a shadow read its table (`StatementAudit`).
 //
-// No SQL is rewritten for them: SQLite knows what a name means, and anything else that finds names in SQL will be wrong
-// somewhere. What a client wrote is compiled on a connection of the role's own on which temporary views stand in the
-// tables' places, because SQLite's authorizer reports columns of views and not those of common table expressions, and
-// which columns a list depends on is what makes it incremental. What runs is compiled once more, with shadows in front
-// (`TableShadow`), under an authorizer that lets only a shadow read its table (`StatementAudit`).
-//
-// - What a filter reads is added to what the query depends on; a change of another table that it reads runs the query
+// - Reads of a filter are added to the query's dependencies; a change of another table that it reads runs the query
 //   again.
 // - The statements that lead from changed rows to units see all rows: a row that may no longer be read concerns the
 //   clients that have it.
@@ -17,7 +16,7 @@ import Store
 //   customers with one query over unfiltered tables share one list, and over filtered ones they have a thousand lists
 //   of one shape, to which an equality in the filter routes changes as one in `where` does.
 extension QueryCompiler {
-  /// What filters on the query's tables read.
+  /// Columns that filters on the query's tables read.
   struct FilterReads {
     /// All that they read, by lower-case name of the table.
     var masks: [String: ColumnMask] = [:]
@@ -30,7 +29,7 @@ extension QueryCompiler {
     let sql = try filter.replacing { index throws(FreshetError) in
       let token = filter.tokens[index]
       guard token.kind == .parameter else { return nil }
-      // What a query reads is found out before it is compiled; a view may read something else since then.
+      // A query's reads are found before it is compiled; a view may read something else since then.
       guard let number = fragments.claims[String(filter.text(of: token).dropFirst())] else {
         throw FreshetError(.schemaChanged, "a view has changed: ask again")
       }
@@ -66,10 +65,11 @@ extension QueryCompiler {
   /// A statement as it runs.
   ///
   /// - Parameters:
-  ///   - isFiltered: whether rows are held back. What leads from changed rows to units sees all of them: a row that may
-  ///     not be read any more concerns those who have it.
+  ///   - isFiltered: whether rows are held back. Statements that lead from changed rows to units see all rows: a row
+  ///     that may not be read any more concerns those who have it.
   ///   - isChecked: whether it can be compiled here: tables of changed rows are there where it runs.
-  ///   - texts: what names its tables; nil: it does. What a filter in it names is not the client's.
+  ///   - texts: the text that names its tables; nil: the SQL itself. A filter in it names tables that the client does
+  ///     not.
   func executed(
     _ sql: String, isFiltered: Bool = true, isChecked: Bool = true, naming texts: [String]? = nil
   ) throws(FreshetError) -> String {

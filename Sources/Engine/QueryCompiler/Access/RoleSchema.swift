@@ -1,7 +1,7 @@
 package import LiveQuery
 package import Store
 
-/// What the tables of one schema are to a role.
+/// The tables of one schema as a role sees them.
 package struct RoleSchema: Sendable {
   /// The tables that the role's queries may name, with the columns that they may.
   package let visible: DatabaseSchema
@@ -42,7 +42,7 @@ package struct RoleSchema: Sendable {
     isRestricted = true
   }
 
-  /// Those that are restricted, and the views that may read one of them, however indirectly.
+  /// Restricted tables, and the views that may read one of them, however indirectly.
   private static func shadowed(
     _ tables: [DatabaseSchema.Table], isRestricted: (DatabaseSchema.Table) -> Bool
   ) -> [DatabaseSchema.Table] {
@@ -97,7 +97,7 @@ extension Query {
   }
 }
 
-/// What a role's own tables, and those of published queries, are to it, as long as the schema stays the same.
+/// The schema as each role, and each published query, sees it; valid as long as the schema stays the same.
 package struct RoleSchemas {
   private let rules: AccessRules
   private let schema: DatabaseSchema

@@ -1,8 +1,8 @@
 import LiveQuery
 import Store
 
-/// What stands for a table in the statements of a role that may not read all of it: a common table expression of the
-/// table's name, which hides the table wherever a statement names it.
+/// Stands for a table in the statements of a role that may not read all of it: a common table expression of the table's
+/// name, which hides the table wherever a statement names it.
 ///
 /// A view would see past it, to the tables themselves. So one that reads such a table has a shadow as well: its text,
 /// in which names mean what they mean to the role.
@@ -17,12 +17,12 @@ struct TableShadow: Sendable {
   let isRestricting: Bool
   /// Parameters in `filter`, without the sign.
   let claims: [String]
-  /// What a view's text may name, in lower case.
+  /// Names that a view's text may use, in lower case.
   let names: Set<String>
   /// The names of its columns, in parentheses, where they are not those of `select`.
   private let columnList: String
   private let select: String
-  /// Those of a table, as SQL.
+  /// The columns of a table, as SQL.
   private let columns: [String]
   /// Stands before `select` when `filter` does: in there, tables are the tables themselves.
   private let exposing: String
@@ -109,7 +109,7 @@ struct TableShadow: Sendable {
     "\(exposing)\(isView ? select : "SELECT 1 FROM main.\(quotedIdentifier(name))") WHERE (\(filter))"
   }
 
-  /// What makes a view of all its rows on a connection that compiles for the role.
+  /// Makes a view of all its rows on a connection that compiles for the role.
   var viewSQL: String { "CREATE TEMP VIEW \(quotedIdentifier(name))\(columnList) AS \(select)" }
 
   /// The operator's filter means the tables themselves, whatever the role may read of them.
@@ -144,8 +144,8 @@ extension SQLFragment {
 }
 
 extension DatabaseSchema.Table {
-  /// What a shadow has in addition to the columns that `*` gives, as SQL: the rowid of a table without another key, and
-  /// what full-text search is asked by.
+  /// Columns of a shadow that `*` does not give, as SQL: the rowid of a table without another key, and the columns that
+  /// full-text search is asked by.
   var unlistedColumns: [String] {
     switch kind {
     case .table:

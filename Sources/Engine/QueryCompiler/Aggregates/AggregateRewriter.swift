@@ -21,7 +21,7 @@ struct AggregateRewriter {
     /// Its tokens, in a form in which equal ones are equal.
     var words: [String]
     var reference: QueryCompiler.ColumnReference?
-    /// What stands for it.
+    /// The SQL in its place.
     var replacement: String
   }
 
@@ -81,7 +81,7 @@ struct AggregateRewriter {
     return try? fragment.replacing { replacements[$0] }
   }
 
-  /// What stands for the tokens of a range: the first is replaced, the others are left out.
+  /// Replaces the tokens of a range: the first gets the text, the others are left out.
   private static func replace(_ range: Range<Int>, by text: String, _ replacements: inout [Int: String]) {
     for index in range { replacements[index] = "" }
     replacements[range.lowerBound] = " \(text) "

@@ -15,7 +15,7 @@ extension QueryCompiler {
   static let byRows =
     "a changed row leads to rows under the groups: what these gave is taken out of their groups, and what they give now is put in"
 
-  /// What a query's groups and calls are, before it is known which tables it reads.
+  /// A query's groups and calls, before its tables are known.
   struct AggregateDraft {
     var calls: [AggregateRewriter.Call]
     var select: String

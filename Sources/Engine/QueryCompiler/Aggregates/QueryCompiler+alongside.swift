@@ -11,7 +11,7 @@ extension QueryCompiler {
       select.orderBy.isEmpty,
       let expression = select.expressions.first, select.expressions.count == 1
     else { return nil }
-    // What does not compile in parts has been accepted as a whole: it is no error.
+    // A query that compiles as a whole, but not in parts, is no error.
     guard let from = select.cores[0].from.flatMap({ try? FromClause($0) }),
       let value = try? SQLFragment(expression, place: statement.place)
     else { return nil }

@@ -2,11 +2,10 @@ import LiveQuery
 import Store
 
 // Aggregates over rows that are kept.
-//
 // Where changed rows cannot be evaluated with their signs, because a subquery, a window or groups stand between them
 // and the aggregate, a change still leads to units of the rows under the groups: those that the query without its GROUP
-// BY would look up. What each unit gave is kept. After a change it is taken out of its groups, and what the unit gives
-// now is put in.
+// BY would look up. The contribution of each unit is kept. After a change the old contribution is taken out of its
+// groups, and the new one is put in.
 extension QueryCompiler {
   typealias KeptAggregate = (plan: AggregatePlan, following: CompiledQuery.Following, scalars: ResultPlan.Scalars?)
 

@@ -6,11 +6,10 @@ import Store
 // A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of
 // one, Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
 // own.
-//
-// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be what stands to its
-// left. A change of the right side alone adds L ⋈ ΔB, and takes from each row of L that ΔB meets its row with NULL when
-// it meets something now, and did not before; or adds it when it is the other way round. What it met before is what it
-// meets now, less what ΔB has put there.
+// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be the rows of its left
+// side. A change of the right side alone adds L ⋈ ΔB. For each row of L that ΔB meets, it also takes away the row with
+// NULL if the row meets something now and met nothing before, and adds it in the opposite case. The rows met before are
+// the rows met now, less those that ΔB has added.
 extension QueryCompiler {
   /// So many places of FROM may have changed rows at once. With more the query is run again.
   private static func mostChangedSources(of count: Int) -> Int { count > 3 ? 2 : 3 }
@@ -60,7 +59,7 @@ extension QueryCompiler {
     return places.filter { !hidden.contains($0.table) }
   }
 
-  /// Those that are joined by LEFT JOIN … ON, the only one of their table.
+  /// Sources that are joined by LEFT JOIN … ON, each the only one of its table.
   private func leftSources(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     let places = places(tables)
     return places.filter { place in
@@ -108,7 +107,7 @@ extension QueryCompiler {
     replacements[source.body.lowerBound] = source.isNamed ? body : "\(body) AS \(source.qualifier ?? "")"
   }
 
-  /// What stands for a table's changed rows in FROM: as much of them as the client may see.
+  /// Stands for a table's changed rows in FROM: those that the client may see.
   private func capturedBody(_ source: FromClause.Source) throws(FreshetError) -> String? {
     guard let name = source.table, let table = schema.table(name), source.qualifier != nil else { return nil }
     guard let shadow = checker.role.shadows[table.name.lowercased()] else {
@@ -122,7 +121,7 @@ extension QueryCompiler {
   private static let weight = ReservedNames.prefix + "weight"
   private static func left(_ index: Int) -> String { "\(ReservedNames.prefix)left_\(index)" }
 
-  /// What changes of a table on the right side of LEFT JOIN add and take.
+  /// The rows that changes of a table on the right side of LEFT JOIN add and take away.
   private func leftSQL(
     _ draft: AggregateDraft, _ place: Int, filter: String?
   ) throws(FreshetError) -> [String] {

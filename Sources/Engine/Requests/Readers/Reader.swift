@@ -101,7 +101,7 @@ final class Reader: @unchecked Sendable {
     return connection
   }
 
-  /// Closes the connection to a file, for which no job runs or will run. Any thread.
+  /// Closes the connection to a file that has no jobs any more. Any thread.
   func forget(_ file: ReaderFile) { locked { connections.removeAll { $0.file === file } } }
 
   /// Whether another connection has closed files that are lost. Some atomic loads.
@@ -111,7 +111,7 @@ final class Reader: @unchecked Sendable {
     locked { for connection in connections where connection.holder.mustLetGo { connection.holder.close() } }
   }
 
-  /// Closes connections to files that nobody follows.
+  /// Closes connections to files that are not followed any more.
   private func sweep() {
     nextSweep = clock.now + Self.sweepInterval
     locked {

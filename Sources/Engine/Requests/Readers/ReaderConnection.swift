@@ -4,7 +4,7 @@ import LiveQuery
 import Logging
 import Store
 
-/// What readers have to know of a file.
+/// All that readers need of a file.
 ///
 /// Any thread.
 final class ReaderFile: Sendable {

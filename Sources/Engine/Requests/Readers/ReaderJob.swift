@@ -101,7 +101,7 @@ package struct WantedContents: Hashable, Sendable {
     self.window = window
   }
 
-  /// Of a result with more rows it costs less to look the wanted ones up than to keep all that come by.
+  /// In a result with more rows, looking the wanted ones up costs less than keeping every row that the run passes.
   var rowsToKeep: Int { window.map { 4 * min($0.limit, 1 << 20) } ?? .max }
 
   package func range(total: Int) -> Range<Int> { window?.range(total: total) ?? 0..<total }
@@ -166,7 +166,7 @@ package protocol ReportReceiver: AnyObject, Sendable {
   func post(_ report: ReaderReport)
   /// A reader's transaction sees a state. Wakes no thread. Any thread.
   func noteBegun(_ run: BegunRun)
-  /// The runs that have begun since the last call, behind those of before. The receiver's thread.
+  /// Runs that have begun since the last call, after those in `before`. The receiver's thread.
   func takeBegun(after before: [BegunRun]) -> [BegunRun]
 }
 

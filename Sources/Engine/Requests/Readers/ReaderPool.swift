@@ -82,8 +82,8 @@ package final class ReaderPool: Sendable {
     return hasJobs
   }
 
-  /// Interrupts the running jobs of the file, waits for them, and closes the readers' connections to it. Those that
-  /// wait are not begun. Must be called once.
+  /// Interrupts the running jobs of the file, waits for them, and closes the readers' connections to it. Waiting jobs
+  /// are not begun. Must be called once.
   package func stop() {
     readers.queue.stop(reading.number)
     readers.forget(reading)

@@ -28,7 +28,7 @@ package final class Readers: Sendable {
   /// Does all jobs on the caller's thread. Without threads.
   func runAll() { readers[0].doJobs { _ in } }
 
-  /// Closes the readers' connections to a file, for which no job runs or will run.
+  /// Closes the readers' connections to a file that has no jobs any more.
   func forget(_ file: ReaderFile) { for reader in readers { reader.forget(file) } }
 
   /// How many connections are open, or were last. Any thread.

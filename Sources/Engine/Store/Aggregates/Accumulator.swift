@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// What one call of an aggregate function is made of, kept so that rows can be added and taken out.
+/// The state of one aggregate function call, kept so that rows can be added and taken out.
 struct Accumulator {
   enum Function: Int64, Sendable {
     case count, sum, total, average, minimum, maximum
@@ -80,7 +80,7 @@ struct Accumulator {
     }
   }
 
-  /// What the call gives; nil: the rows have to be asked.
+  /// The value of the call; nil: the rows have to be read.
   var value: KeptValue? {
     get throws(IntegerOverflow) {
       if isAmbiguous { return nil }
@@ -130,7 +130,7 @@ struct Extremes {
   private let encoding: TextEncoding
   /// The extreme first.
   private var entries: [Entry] = []
-  /// Whether these are all values that there are.
+  /// Whether these are all values.
   private var isComplete = true
 
   /// - Parameter encoding: of the database's text: SQLite compares its bytes, which sort otherwise in UTF-8 than in
@@ -140,7 +140,7 @@ struct Extremes {
     self.encoding = encoding
   }
 
-  /// Nil: values are left of which none is known.
+  /// Nil: values are left, but none of them is known.
   var value: KeptValue? { entries.first?.value ?? (isComplete ? .null : nil) }
 
   /// - Returns: false where equal values are not the same, or one goes that was not there.

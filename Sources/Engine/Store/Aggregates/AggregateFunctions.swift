@@ -7,7 +7,7 @@ import LiveQuery
 /// whichever order the rows come in. Results of integers are SQLite's own, its error on overflow included.
 enum AggregateFunctions {
   /// Gives an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`, where `shelf` is bound
-  /// as a pointer. What it gives is the accumulator's number on the shelf.
+  /// as a pointer. Returns the accumulator's number on the shelf.
   static let accumulate = ReservedNames.prefix + "accumulate"
   /// A value as `sum` takes it: an integer, a real, or NULL.
   static let number = ReservedNames.prefix + "number"

@@ -42,7 +42,7 @@ package struct AggregateGroups {
     var calls: [Accumulator]
     /// Equal values of it are not the same: only the rows say which it shows.
     var isAmbiguous = false
-    /// What is kept of it is not right any more.
+    /// The kept values are outdated.
     var isOld = false
   }
 
@@ -88,7 +88,7 @@ package struct AggregateGroups {
       }
       key.withUnsafeBytes { touched.add($0, .all) }
     }
-    // Only in the end: a row may be taken out before another one comes in.
+    // Only at the end: a row may be taken out before another one is added.
     var isPossible = true
     for key in changes.keys {
       guard let group = groups[key], !group.isOld, group.rowCount <= 0 else { continue }
@@ -98,7 +98,7 @@ package struct AggregateGroups {
     return isPossible
   }
 
-  /// What is known of these groups is not right any more.
+  /// The known values of these groups are outdated.
   mutating func outdate(_ units: ConcernedUnits) {
     units.forEach { unit, _ in
       let key = Array(unit)

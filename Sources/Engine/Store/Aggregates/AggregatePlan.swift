@@ -52,7 +52,7 @@ package final class AggregatePlan: Sendable {
   /// signs. Their columns: the unit, the values of its group, the arguments of the calls.
   package struct Rows: Sendable {
     package let allSQL: String
-    /// Those of the unit whose values are the parameters from `firstParameter` on.
+    /// The statement for the unit whose values are the parameters from `firstParameter` on.
     package let unitSQL: String
     package let firstParameter: Int32
     /// How the unit's values are encoded.
@@ -73,7 +73,7 @@ package final class AggregatePlan: Sendable {
   /// All groups as they are. Columns: the values, `count(*)`, for each call its accumulator's number, and whether rows
   /// of the group have values of it that are equal and not the same.
   package let statesSQL: String
-  /// The same of the group whose values are the parameters from `firstParameter` on.
+  /// As above, for the group whose values are the parameters from `firstParameter` on.
   package let unitStatesSQL: String
   package let firstParameter: Int32
   /// The parameter for the shelf of accumulators.
@@ -83,7 +83,7 @@ package final class AggregatePlan: Sendable {
   package let rows: Rows?
   /// Indexes of the tables whose changes they follow.
   package let added: Set<Int>
-  /// Those of them that must not have changed together with another one.
+  /// Tables whose changes must not come together with those of another table.
   private let alone: Set<Int>
   /// In how many places of FROM changed rows may stand at once, and by table, its places that are followed so.
   private let mostPlaces: Int

@@ -32,21 +32,21 @@ struct ExactSum {
     case null
     case integer(Int64)
     case real(Double)
-    /// Integers alone, of which the sum is none.
+    /// All inputs were integers, but their sum overflows.
     case overflow
   }
 
-  /// What `sum` gives.
+  /// The result of `sum`.
   var sum: Value {
     if count == 0 { return .null }
     if realCount == 0 { return Int64(exactly: integers).map { .integer($0) } ?? .overflow }
     return quotient(by: 1).map { .real($0) } ?? .null
   }
 
-  /// What `total` gives; nil: NULL, which is infinity less infinity.
+  /// The result of `total`; nil: NULL, which is infinity less infinity.
   var total: Double? { count == 0 ? 0 : quotient(by: 1) }
 
-  /// What `avg` gives.
+  /// The result of `avg`.
   var average: Double? { count == 0 ? nil : quotient(by: UInt64(count)) }
 
   /// The sum divided by a number, rounded once.

@@ -11,7 +11,7 @@ package struct KeptRows {
   private var units: [[UInt8]: [UInt8]] = [:]
   private(set) var byteCount = 0
 
-  /// What a unit takes beyond its bytes: two arrays, and a place in the table.
+  /// The memory of a unit beyond its bytes: two arrays, and a slot in the table.
   private static let overhead = 112
 
   /// - Returns: the rows that the unit had before.
@@ -86,7 +86,7 @@ extension ResultReader {
   package func takeRows(of units: ConcernedUnits) throws(FreshetError) -> ConcernedUnits? {
     guard let aggregate = plan.resultAggregate, var rows = memory.rows, memory.groups != nil else { return nil }
     try checkSnapshot()
-    // What fails half way is not known any more.
+    // After an error half way the rows are unknown.
     memory.rows = nil
     bind()
     var changes = GroupChanges(plan.aggregates[aggregate])

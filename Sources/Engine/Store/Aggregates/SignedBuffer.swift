@@ -10,7 +10,7 @@ final class SignedBuffer {
   @exclusivity(unchecked) private(set) var signs: UnsafeMutablePointer<Int8>?
   @exclusivity(unchecked) private(set) var count = 0
   @exclusivity(unchecked) private var capacity = 0
-  /// What is loaded, and whether all of it is known.
+  /// The loaded changes, and whether they are complete.
   @exclusivity(unchecked) var changes: ChangedRows?
   @exclusivity(unchecked) var columns = ColumnMask.none
   @exclusivity(unchecked) var isKnown = false

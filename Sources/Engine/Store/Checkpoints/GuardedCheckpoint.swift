@@ -1,8 +1,8 @@
 import CSQLite
 import Ground
 
-/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and
-/// another one checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
+/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and a
+/// second one checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
 ///
 /// A checkpoint is due where SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this
 /// connection. Where other programs commit as well it is left to them until the WAL has eight times as many: a complete
@@ -15,7 +15,7 @@ package final class GuardedCheckpoint {
   package enum Outcome: Equatable, Sendable {
     /// All frames are in the database file, or some; readers need the others.
     case complete, partial
-    /// Another connection writes or checkpoints, or the file is another one.
+    /// Another connection writes or checkpoints, or the file was replaced.
     case notNow
   }
 
@@ -56,8 +56,8 @@ package final class GuardedCheckpoint {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The connection that is written with is about to be closed. What was committed is brought into the database file,
-  /// if that can be done at once: SQLite would do so at this moment.
+  /// Called before the writing connection is closed. Copies commits into the database file if that can be done at once,
+  /// as SQLite would at this moment.
   package func close() {
     if checkpointer == nil { return }
     if committedFrames > 0 { run() }
@@ -163,7 +163,7 @@ extension GuardedCheckpoint {
   }
 }
 
-/// Whether two connections have the same -wal open: its header has random salts. Of empty ones nothing is copied.
+/// Whether two connections have the same -wal open: its header has random salts. An empty one has nothing to copy.
 private func haveSameWAL(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
   func header(_ connection: OpaquePointer) -> [UInt8]? {
     var file: UnsafeMutablePointer<sqlite3_file>?

@@ -1,7 +1,7 @@
 import Ground
 import Synchronization
 
-/// What other connections did to a database's files.
+/// Changes that other connections made to a database's files.
 package struct FileEvents: OptionSet, Sendable {
   package let rawValue: Int
 
@@ -42,10 +42,9 @@ package final class FileListener: Sendable {
 /// Watches the files for writes and their directory for new files, so that other events in the directory cost
 /// nothing. Reports are early: WAL frames are written before their commit can be read, so `CommitDetection` checks
 /// several times.
-///
 /// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched
 /// only while a follower asks for it (`FileWatch.arm`). The database file itself is watched all the time: with a WAL
-/// only checkpoints write to it, and programs that write over it, of which nothing else may tell (`FileContents`).
+/// only checkpoints write to it, and programs that overwrite it, which may be noticed in no other way (`FileContents`).
 ///
 /// Any thread.
 package final class DatabaseWatcher: Sendable {
@@ -78,7 +77,7 @@ package final class DatabaseWatcher: Sendable {
 
   func remove(_ listener: FileListener) { notifier.withLock { record.listeners.removeAll { $0 === listener } } }
 
-  /// How often a write to the database file itself has been reported, also to nobody yet.
+  /// How often a write to the database file itself has been reported, with or without a listener.
   package var contentsWrites: Int {
     notifier.drain()
     return notifier.withLock { record.writes }

@@ -11,12 +11,13 @@ package protocol FileConnection {
   var isOverwritten: Bool { get }
   /// See `FileContents`.
   var staleGeneration: UInt64? { get }
-  /// Another connection of the process has found that the file was overwritten. One that has not followed every commit
-  /// does not find it.
+  /// Another connection of the process has found that the file was overwritten. Only a connection that has followed
+  /// every commit can find it.
   func noteOverwritten(_ staleGeneration: UInt64?)
   /// The system has reported a write to the database file itself since the last look.
   func noteReportedWrite()
-  /// It is about to be closed, as the file has other contents, or other files beside it, than it shows.
+  /// Called before the connection is closed because the file has other contents, or other -wal and -shm files, than it
+  /// shows.
   func noteStale()
   /// Whether another connection may fare better.
   var isUseless: Bool { get }
@@ -29,12 +30,11 @@ extension FileConnection {
 }
 
 /// One thread's connection to a file that others may replace, delete or lock.
-///
 /// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every
 /// holder of the process has to close its connection before any of them can open the new files; a holder that has
-/// closed one has the others told (`mustLook`), and waits for them for a second. The same holds after a program has
-/// written over the file (`FileContents`): locks of connections that saw the former contents keep other programs from
-/// the new ones.
+/// closed its connection notifies the others (`mustLook`), and waits for them for a second. The same holds after a
+/// program has overwritten the file (`FileContents`): locks of connections that saw the former contents keep other
+/// programs from the new ones.
 ///
 /// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what
 /// it knows of what others have found (`users`).
@@ -53,7 +53,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   private var reported = 0
   private let connect: () throws(Failure) -> Connection
 
-  /// What the path leads to, compared with the open connection.
+  /// The file at the path, compared with the open connection.
   package enum Finding: Sendable {
     /// The file that is open, with its -wal and -shm.
     case same
@@ -94,15 +94,14 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return isOverwritten(connection) ? .overwritten : .same
   }
 
-  /// Whether another one has closed files that are lost, so that this one has to see whether it has them open. One
-  /// atomic load.
+  /// Whether another holder has closed lost files, so that this one has to check its own. One atomic load.
   package var mustLook: Bool { connection != nil && users.map { $0.lossCount != losses } == true }
 
   /// The same, and it has: its connection keeps others from the new ones. Then some system calls.
   package var mustLetGo: Bool { mustLook && [.filesLost, .overwritten].contains(finding) }
 
-  /// What one has found counts for all: those who have not followed every commit, or not heard of the write, do not
-  /// find it, or take it for something else.
+  /// A finding counts for all holders: those that have not followed every commit, or have not seen the write, cannot
+  /// make it.
   private func isOverwritten(_ connection: Connection) -> Bool {
     guard let users else { return connection.isOverwritten }
     if users.hasOverwrite(after: overwrite) {
@@ -124,7 +123,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return connection.isOverwritten
   }
 
-  /// Whether the connection cannot go on, and another one may. Outside of transactions.
+  /// Whether the connection cannot go on, and a new one may. Outside of transactions.
   package var isUseless: Bool { connection.map { $0.isUseless || isFoundOverwritten($0) } == true }
 
   /// Whether deleted files may still be in use by another connection of the process.
@@ -159,7 +158,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   /// Closes the connection. If its files were deleted or overwritten, the holder waits until they are out of use.
   package func close() {
     guard let connection else { return }
-    // What it says is its own: the name may lead to another file by now, which others have open.
+    // Its finding counts only for itself: the name may lead to another file by now, which others have open.
     let isOverwritten = isFoundOverwritten(connection)
     if isOverwritten || connection.files.state != .same {
       connection.noteStale()

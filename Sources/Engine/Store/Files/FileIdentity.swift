@@ -1,16 +1,16 @@
 import Ground
 
-/// Which file a path leads to: after `mv other.sqlite app.sqlite` it is another one.
+/// The file that a path leads to: `mv other.sqlite app.sqlite` changes it.
 package struct FileIdentity: Equatable, Sendable {
   private let device: UInt64
   let inode: UInt64
 
-  /// Bytes of the file at a path; 0 when there is none.
+  /// The size of the file at a path; 0 if it does not exist.
   package static func size(path: String) -> Int {
     FileStatus(path: path)?.size ?? 0
   }
 
-  /// Nil when there is none.
+  /// Nil if the file does not exist.
   package init?(path: String) {
     guard let status = FileStatus(path: path) else { return nil }
     self = status.identity
@@ -27,14 +27,14 @@ struct FileStatus {
   let identity: FileIdentity
   let size: Int
 
-  /// Nil when there is none.
+  /// Nil if the file does not exist.
   init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// Of an open file.
+  /// The identity of an open file.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

@@ -9,7 +9,7 @@ package enum FileLocks {
     package var description: String { name.map { "\($0) (process \(process))" } ?? "process \(process)" }
   }
 
-  /// Nil if there is none, or if it runs in another container, or on another machine.
+  /// Nil if no process holds it, or if it runs in another container or on another machine.
   package static func holder(of path: String) -> Holder? {
     guard let file = FileIdentity(path: path) else { return nil }
     for line in SystemText.lines("/proc/locks") {
@@ -22,7 +22,7 @@ package enum FileLocks {
 
   /// The process that a line of `/proc/locks` (proc_locks(5)) names, if its lock excludes readers of the database.
   static func holder(ofLine line: String, inode: UInt64) -> Int32? {
-    // Number, kind, mode, access, process, device and inode, first byte, last byte. Those that wait have an arrow after
+    // Number, kind, mode, access, process, device and inode, first byte, last byte. Waiting locks have an arrow after
     // the number.
     let fields = line.split(whereSeparator: { $0 == " " || $0 == "\n" })
     guard fields.count == 8, fields[3] == "WRITE", let process = Int32(fields[4]), process > 0,

@@ -212,7 +212,7 @@ package final class FileNotifier: EventSource {
 
 /// Why writes to a file are not reported.
 package struct WatchFailure: Error, Equatable, CustomStringConvertible {
-  /// What can be raised.
+  /// The limit to raise.
   package let sysctl: String
   private let code: Int32
 

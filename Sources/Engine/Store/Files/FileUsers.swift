@@ -1,7 +1,7 @@
 import Ground
 import Synchronization
 
-/// What all that have a file open in a process tell each other about it.
+/// Shared by all holders of a file in the process.
 ///
 /// Any thread.
 package final class FileUsers: Sendable {
@@ -39,7 +39,7 @@ package final class FileUsers: Sendable {
 
   // MARK: - Files that are lost
 
-  /// Wakes a thread from now on when another one has closed files that were deleted or overwritten.
+  /// Wakes a thread whenever another one has closed files that were deleted or overwritten.
   func add(_ thread: any Wakeable) { state.withLock { $0.threads.append(thread) } }
 
   func remove(_ thread: any Wakeable) {

@@ -2,7 +2,7 @@ package import Ground
 import Synchronization
 
 extension Workers {
-  /// Those of the process, for all files that it follows. They wait for events of `FileNotifier.shared`.
+  /// Shared by all files that the process follows. They wait for events of `FileNotifier.shared`.
   package static let shared = Workers(threads: Workers.usualCount, source: FileNotifier.shared)
 }
 
@@ -32,7 +32,7 @@ package final class FileWatch {
   /// See `DatabaseWatcher.interval`.
   package var interval: Nanoseconds { watcher.interval }
 
-  /// Reports writes from now on. What was written before, even if its commit can be read only later, is not reported.
+  /// Reports writes from now on. Earlier writes are not reported, even if their commit can be read only later.
   package func arm() {
     if isArmed || !isReporting { return }
     isArmed = true
@@ -47,7 +47,7 @@ package final class FileWatch {
 
   /// Has events wake the follower from now on, or not.
   ///
-  /// - Returns: whether there are some already, which wake nobody.
+  /// - Returns: whether events are waiting already, which wake no thread.
   package func listen(_ listens: Bool) -> Bool {
     listener.isListening.store(listens && isReporting, ordering: .sequentiallyConsistent)
     return listens && listener.hasEvents
@@ -56,6 +56,6 @@ package final class FileWatch {
   /// Whether something has happened since the last `takeEvents`. One atomic load.
   package var hasEvents: Bool { listener.hasEvents }
 
-  /// What has happened since the last call.
+  /// The events since the last call.
   package func takeEvents() -> FileEvents { listener.takeEvents() }
 }

@@ -3,9 +3,8 @@ import Ground
 import LiveQuery
 
 /// A database file that is a mount point by itself, as after `docker run -v ./app.db:/data/app.db`.
-///
-/// The -wal and -shm beside it are not those that programs outside of the container have, so in WAL mode their commits
-/// are never seen, and locks keep nobody apart. Nor is a rollback journal seen, or a file that takes its name.
+/// The -wal and -shm next to it are not those of programs outside of the container. So in WAL mode their commits are
+/// never seen, and locks do not work. A rollback journal is not seen either, nor a file that replaces this one.
 package enum MountedFile {
   /// Whether only the file is mounted, and not a folder with it.
   package static func isMounted(_ path: String) -> Bool {

@@ -4,12 +4,10 @@ import Ground
 /// How a database file is opened for reading alone.
 package enum ReadOnlyFile {
   /// The path, or a URI with which SQLite reads the file without its journals.
-  ///
-  /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Nobody but the
-  /// owner of other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the
-  /// WAL has something, that would be an old state, so the file is refused. Where the directory can be written to,
-  /// `immutable` is never right: what keeps the file from being opened passes, and such a connection would see no later
-  /// commit.
+  /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Only a process with
+  /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has
+  /// something, that would be an old state, so the file is refused. Where the directory can be written to, `immutable`
+  /// is never right: the obstacle is temporary, and such a connection would see no later commit.
   ///
   /// - Parameter patience: how long a lock or a journal is waited for, in milliseconds.
   /// - Throws: what SQLite reports of a file that cannot be read at all.

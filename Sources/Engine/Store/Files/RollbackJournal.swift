@@ -41,13 +41,13 @@ package enum RollbackJournal {
     }
   }
 
-  /// What SQLite reports while a journal, or a WAL after a crash, waits for a connection that may write.
+  /// Error codes of SQLite while a journal, or a WAL after a crash, waits for a connection that may write.
   static func isInTheWay(_ code: Int32) -> Bool {
     // SQLITE_READONLY_ROLLBACK and SQLITE_READONLY_RECOVERY, macros that Swift does not see.
     code == SQLITE_READONLY | (3 << 8) || code == SQLITE_READONLY | (1 << 8)
   }
 
-  /// What any program does that opens the file for writing. Beside a writer that lives it does nothing.
+  /// As any program does that opens the file for writing. While a writer lives it does nothing.
   ///
   /// - Throws: when this process may not.
   private static func rollBack(_ path: String) throws(SQLiteFailure) {

@@ -23,7 +23,7 @@ extension WALFiles {
     return truncate(sharedMemoryPath, off_t(sharedMemorySize)) == 0
   }
 
-  /// Nil: there is none, or another one has its name.
+  /// Nil: missing, or replaced by another file.
   private var sizeOfSharedMemory: Int? {
     if let openSharedMemory { return openSharedMemory.size }
     guard let sharedMemory, let status = FileStatus(path: sharedMemoryPath) else { return nil }

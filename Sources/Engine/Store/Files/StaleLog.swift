@@ -1,10 +1,9 @@
 import Ground
 
 /// A -wal that survived because this process had the database open, while a program wrote over the file.
-///
-/// The last program that closes a database copies its -wal into the file and deletes it. Beside a connection of ours no
-/// program is the last. So when an application is stopped and a backup copied over its file, as its manual says, the
-/// -wal of before is still there, and SQLite would apply its pages to the backup.
+/// The last program that closes a database copies its -wal into the file and deletes it. While a connection of ours is
+/// open, no program is the last. So if an application is stopped and a backup copied over its file, as its manual says,
+/// the former -wal is still there, and SQLite would apply its pages to the backup.
 enum StaleLog {
   #if os(Linux)
     /// Empties it, if no connection of any process has the database open.
@@ -37,7 +36,7 @@ enum StaleLog {
       return (log.st_mtim.tv_sec, log.st_mtim.tv_nsec) < (database.st_ctim.tv_sec, database.st_ctim.tv_nsec)
     }
 
-    /// Nil if there is none, or another file than the connection had.
+    /// Nil if the file is missing, or not the one that the connection had.
     private static func salts(_ files: WALFiles) -> UInt64? {
       guard let wal = files.wal, FileIdentity(path: files.walPath) == wal else { return nil }
       let file = open(files.walPath, O_RDONLY | O_CLOEXEC)

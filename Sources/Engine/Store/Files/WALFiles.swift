@@ -14,7 +14,7 @@ package struct WALFiles: Sendable {
     case same
     /// One was deleted, and there is no other in its place.
     case deleted
-    /// Somebody else's has its name.
+    /// Replaced by another program's file.
     case replaced
   }
 
@@ -39,8 +39,7 @@ package struct WALFiles: Sendable {
     sharedMemoryPath = path + "-shm"
   }
 
-  /// To be called while the connection uses the files, if it does. What was noted first stays: that is what it has
-  /// open.
+  /// Must be called while the connection uses the files. The first note stays: those are the files that it has open.
   package mutating func note(of connection: OpaquePointer) {
     if wal != nil || (try? isInWALMode(connection)) != true { return }
     database = FileIdentity(path: path)
@@ -53,14 +52,14 @@ package struct WALFiles: Sendable {
     isUnnamed = !status.identity.isMappedAsSharedMemory
   }
 
-  /// What has become of the files. Two system calls.
+  /// The present state of the files. Two system calls.
   package var state: State {
     guard let wal else { return .same }
     if isUnnamed { return .replaced }
     let walNow = FileStatus(path: walPath)
     let sharedMemoryNow = FileIdentity(path: sharedMemoryPath)
     if walNow?.identity == wal, sharedMemoryNow == sharedMemory { return .same }
-    // Whoever reads makes an empty one.
+    // A reader makes an empty one.
     let isAnother = walNow.map { $0.identity != wal && $0.size > 0 } ?? false
     return isAnother || (sharedMemoryNow != nil && sharedMemoryNow != sharedMemory) ? .replaced : .deleted
   }
@@ -79,8 +78,8 @@ package struct LostFiles: Sendable {
   private let deadline: Instant
   /// How long a program may take to write over a file, while lists keep what they show.
   private static let longestCopy = Nanoseconds.milliseconds(60_000)
-  /// How long to wait for the process's other connections when there is a -wal that must not be applied: what is opened
-  /// beside them would see it. On a busy machine their threads may not run for seconds.
+  /// How long to wait for the process's other connections when a -wal must not be applied: a connection that is opened
+  /// before they close would see it. On a busy machine their threads may not run for seconds.
   private static let longestUse = Nanoseconds.milliseconds(10_000)
 
   /// - Parameters:

@@ -20,15 +20,15 @@ struct WatchEvent {
   var isEnd = false
   /// The directory was renamed.
   var isMove = false
-  /// Of a file in a watched directory.
+  /// The name of a file in a watched directory.
   var name: String?
 }
 
 #if os(Linux)
   extension WatchSystem {
-    /// Of a file: programs write to it.
+    /// For a file: programs write to it.
     static let writes = UInt32(IN_MODIFY) | UInt32(IN_MASK_ADD)
-    /// Of a directory: files appear in it and disappear from it; it is renamed.
+    /// For a directory: files appear in it and disappear from it; it is renamed.
     static let names =
       UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVE_SELF)
       | UInt32(IN_MASK_ADD)

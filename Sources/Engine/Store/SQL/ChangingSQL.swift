@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// SQL whose value depends on the time or on chance, so that no change of the database says when it is another one.
+/// SQL whose value depends on the time or on chance, so that it can change without a change of the database.
 package enum ChangingSQL {
   /// The first such place in a text: `'now'`, or the name of a function that reads the clock or a random number.
   ///

@@ -7,10 +7,10 @@ package import LiveQuery
 /// does what LIKE does, and counts its steps (functions.c). GLOB has no other operator: statements that use it with
 /// other patterns have a limit on the length of their values (`StatementWeight`).
 package enum PatternRules {
-  /// What SQLite calls for REGEXP.
+  /// The function that SQLite calls for REGEXP.
   static let function = "regexp"
 
-  /// What to write for a token; nil: what stands there.
+  /// The replacement of a token; nil: unchanged.
   ///
   /// - Parameter tokens: without comments.
   package static func replacement(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> String? {
@@ -50,7 +50,7 @@ package enum PatternRules {
       }
     }
 
-    /// What may follow a whole operand.
+    /// Tokens that may follow a whole operand.
     private static let ends: Set<String> = [
       "", ")", ",", ";", "AND", "OR", "THEN", "WHEN", "ELSE", "END", "AS", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION",
       "EXCEPT", "INTERSECT", "RETURNING", "WINDOW",

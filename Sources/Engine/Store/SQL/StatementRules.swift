@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// What no SQL of a client may hold although SQLite would run it: neither a query's fragment nor a statement of a
+/// SQL that no client may send although SQLite would run it: neither in a query's fragment nor in a statement of a
 /// transaction.
 package enum StatementRules {
   /// - Parameters:

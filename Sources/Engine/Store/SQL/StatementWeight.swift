@@ -9,7 +9,7 @@ package struct StatementWeight {
   private(set) var calls = 0
   private(set) var columns = 0
   private(set) var functions: Set<String> = []
-  /// Whether a pattern or a format is none that can be read in the text (`PatternRules.isCostly`).
+  /// Whether a pattern or a format cannot be read in the text (`PatternRules.isCostly`).
   package var isCostly = false
 
   static let mostCalls = 2_000

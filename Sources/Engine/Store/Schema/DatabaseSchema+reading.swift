@@ -5,7 +5,7 @@ import LiveQuery
 // Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as
 // before, and are where they were, are not asked about again.
 extension DatabaseSchema {
-  /// - Parameter former: an earlier schema of the same file, or of another one.
+  /// - Parameter former: an earlier schema of the same or another file.
   package static func read(
     _ db: OpaquePointer, after former: DatabaseSchema = .empty
   ) throws(SQLiteFailure) -> DatabaseSchema {
@@ -97,8 +97,7 @@ extension DatabaseSchema.Table {
 }
 
 extension SchemaCatalog {
-  /// The tables whose rows tell by their rowids which rows of a full-text table (FTS5) may have changed; nil: there are
-  /// none.
+  /// The tables whose rowids say which rows of a full-text table (FTS5) may have changed; nil: none.
   ///
   /// One that searches another table's rows has none of its own. Where triggers of that table see to the index, as
   /// SQLite's manual has them, what is written to the index comes with a change of the table's row, or of the row's
@@ -118,8 +117,8 @@ extension SchemaCatalog {
     return Set(events).count == 3 ? [lengths, content.name] : nil
   }
 
-  /// The tables that hold what a virtual table shows: its shadow tables, and for full-text search the table whose rows
-  /// it searches, when that is another one.
+  /// The tables that store a virtual table's rows: its shadow tables, and for full-text search the table whose rows it
+  /// searches, if that is a different one.
   fileprivate func storage(of virtual: Table) -> [String] {
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }

@@ -5,10 +5,10 @@ package struct DatabaseSchema: Sendable {
   package struct Table: Sendable {
     package let name: String
     package let kind: Kind
-    /// Those that `SELECT *` gives, in the order of the bits of a `ColumnMask`.
+    /// The columns of `SELECT *`, in the order of the bits of a `ColumnMask`.
     package let columns: [DatabaseTable.Column]
-    /// What identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part
-    /// of it is withheld.
+    /// Identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part of it
+    /// is withheld.
     package private(set) var key: TableKey?
     /// How rows are stored; nil for views and virtual tables, which have none of their own.
     package let storage: TableStorage?
@@ -25,7 +25,7 @@ package struct DatabaseSchema: Sendable {
     package let hasTriggers: Bool
     /// The module of a virtual table.
     package let module: String?
-    /// The table whose rows a full-text table searches, when it is another one.
+    /// The table whose rows a full-text table searches, if that is a different one.
     package let searched: DatabaseTable.SearchedTable?
     /// Indices of columns that are hidden from the client.
     package private(set) var withheld: Set<Int> = []
@@ -99,7 +99,7 @@ package struct DatabaseSchema: Sendable {
   /// The statements that made its views, in the order of their names.
   package var viewDefinitions: [String] { tables.compactMap(\.definition) }
 
-  /// What `/v1/schema` lists.
+  /// The entry in `/v1/schema`.
   package var listing: [DatabaseTable] {
     tables.filter { $0.kind != .shadow }.map { table in
       var listed = DatabaseTable(

@@ -1,4 +1,4 @@
-/// What the main database's schema lists under which name.
+/// The entries of the main database's schema, by name.
 struct SchemaCatalog {
   struct Table {
     let name: String

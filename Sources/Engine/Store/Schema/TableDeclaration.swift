@@ -1,6 +1,6 @@
 package import LiveQuery
 
-// What a table's declaration says apart from its columns, for `/v1/schema`.
+// A table's declaration apart from its columns, for `/v1/schema`.
 extension SchemaCatalog {
   /// The table's foreign keys, in the order of their declaration.
   func foreignKeys(_ db: OpaquePointer, of table: Table) throws(SQLiteFailure) -> [DatabaseTable.ForeignKey] {
@@ -37,7 +37,7 @@ extension SchemaCatalog {
     return Dictionary(grouping: all, by: \.table).mapValues { $0.map(\.sql) }
   }
 
-  /// What a trigger is for, INSERT, UPDATE or DELETE, if it names a table.
+  /// The event of a trigger, INSERT, UPDATE or DELETE, if it names a table.
   static func event(of trigger: String, naming table: String) -> String? {
     let tokenizer = SQLTokenizer(trigger)
     let tokens = tokenizer.filter { $0.kind != .comment }
@@ -63,7 +63,7 @@ extension SchemaCatalog.Table {
   /// Whether a full-text table keeps its rows itself.
   var keepsRows: Bool { option("content") == nil }
 
-  /// The table whose rows a full-text table searches, when it is another one.
+  /// The table whose rows a full-text table searches, if that is a different one.
   var searched: DatabaseTable.SearchedTable? {
     guard let content = option("content"), !content.isEmpty else { return nil }
     return .init(name: content, rowid: option("content_rowid") ?? "rowid")

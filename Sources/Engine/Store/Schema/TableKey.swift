@@ -1,6 +1,6 @@
 import LiveQuery
 
-/// What identifies a row of a table.
+/// Identifies a row of a table.
 package enum TableKey: Sendable, Equatable {
   /// The rowid. `alias` reaches it: the INTEGER PRIMARY KEY column's name when there is one, else whichever of
   /// `rowid`, `_rowid_` and `oid` no column shadows. Without an INTEGER PRIMARY KEY, VACUUM may renumber the rows.

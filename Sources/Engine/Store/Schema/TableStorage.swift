@@ -2,10 +2,9 @@ package import ChangeCapture
 package import LiveQuery
 
 /// How a table's rows are stored: what it takes to tell keys and old values from records.
-///
-/// A class, for it is asked for every change: a structure of so many parts would be copied each time.
+/// A class, because it is read for every change: a structure of so many parts would be copied each time.
 package final class TableStorage: Sendable, Equatable {
-  /// What capture needs to know.
+  /// The table as capture needs it.
   package let table: CapturedTable
   /// By column, the field of the record that has its value; nil for columns that are computed when they are read.
   package let fields: [Int?]

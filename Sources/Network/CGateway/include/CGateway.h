@@ -27,7 +27,7 @@ typedef struct gateway gateway;
 typedef struct gateway_frame gateway_frame;
 
 /* Names an HTTP request; never used twice. Its low half, divided by the number of gateways (`count`), is the number of
-   a slot, of which there are as many as there ever were requests at a time; the rest is the gateway's `number`.
+   a slot; there are as many slots as there ever were simultaneous requests. The rest is the gateway's `number`.
    Likewise channels. */
 typedef uint64_t gateway_request_id;
 
@@ -45,7 +45,7 @@ typedef struct gateway_address {
   uint8_t bytes[16];
 } gateway_address;
 
-/* What becomes of a connection, or of a request that a proxy passes on, by its address. */
+/* Whether a connection, or a request that a proxy passes on, is admitted by its address. */
 typedef enum gateway_entry {
   GATEWAY_ENTRY_FREE,    /* it is not counted */
   GATEWAY_ENTRY_PROXY,   /* a trusted proxy, which speaks for its clients: it is not counted */
@@ -123,7 +123,7 @@ typedef struct gateway_outcome {
   const char *_Nullable code;  /* of the protocol, where the gateway itself answered with an error */
 } gateway_outcome;
 
-/* What becomes of a session whose message was received. */
+/* The decision about a session whose message was received. */
 typedef enum gateway_verdict {
   GATEWAY_READ_ON,
   GATEWAY_PAUSE,   /* no further message is read until gateway_resume */
@@ -135,7 +135,7 @@ typedef struct gateway_callbacks {
   /* A connection of an address, or a request that a proxy passes on for it, begins; what counts ends with `left`. */
   gateway_entry (*entered)(void *_Nullable context, const gateway_address *address);
   void (*left)(void *_Nullable context, const gateway_address *address, gateway_entry entry);
-  /* Whose request a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
+  /* The client of a request that a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
   gateway_address (*speaks_for)(void *_Nullable context, const gateway_address *proxy, gateway_span forwarded_for,
                                 gateway_span forwarded);
   /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again
@@ -146,12 +146,13 @@ typedef struct gateway_callbacks {
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /* One whole message of text, no longer than `message_limit`. */
   gateway_verdict (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: there is no
-   * limit. */
+  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: no limit.
+   * */
   int64_t (*_Nullable framed)(void *_Nullable context, gateway_channel_id session);
-  /* Channels have drained for which gateway_is_drained refused these waiters. Called once in a turn of the loop. */
+  /* Called when channels drain that `gateway_is_drained` had reported busy; `waiters` has one bit per waiter. Once in a
+     turn of the loop. */
   void (*drained)(void *_Nullable context, uint64_t waiters);
-  /* What gateway_notify said; everything queued before it is on its way by now. */
+  /* Delivers the value of gateway_notify; everything queued before it is on its way by now. */
   void (*notified)(void *_Nullable context, gateway_channel_id channel, uint64_t value);
   /* The session or the stream is over, by whichever side. Nothing follows for it. */
   void (*closed)(void *_Nullable context, gateway_channel_id channel);
@@ -223,7 +224,7 @@ gateway *_Nullable gateway_create(const gateway_configuration *configuration);
 /* Starts the service thread, whose callbacks get `context`. False on failure, with a sentence in `error`. Once. */
 bool gateway_start(gateway *gateway, void *_Nullable context, char *error, size_t capacity);
 
-/* What was refused since the start, and what is open. */
+/* Counts of refusals since the start, and of what is open. */
 typedef struct gateway_counters {
   uint64_t address; /* connections: their address had too many */
   uint64_t rate;    /* requests: their client had sent too many */
@@ -255,7 +256,7 @@ void gateway_stop(gateway *gateway, uint16_t code, const char *reason, int milli
  */
 void *_Nullable gateway_join(gateway *gateway);
 
-/* Frees a gateway that was never started, or is stopped. Nobody may use it any more. */
+/* Frees a gateway that was never started, or is stopped. It must not be used any more. */
 void gateway_free(gateway *gateway);
 
 /* Frames: a WebSocket text message laid out ready to be written, its header in front. */
@@ -273,8 +274,8 @@ void gateway_frame_retain(gateway_frame *frame);
 void gateway_frame_release(gateway_frame *frame);
 
 /*
- * Queues a frame for channels, in order for each channel; a stream gets the payload alone. What is queued leaves
- * after the next gateway_flush at the latest; frames that are due together leave in one write. Any thread.
+ * Queues a frame for channels, in order for each channel; a stream gets the payload alone. Queued frames leave after
+ * the next gateway_flush at the latest; frames that are due together leave in one write. Any thread.
  */
 void gateway_queue(gateway *gateway, gateway_frame *frame, const gateway_channel_id *channels, size_t count);
 /* Has `notified` called once everything queued before is on its way. Any thread. */
@@ -290,8 +291,8 @@ void gateway_flush(gateway *gateway);
 /* Reads from a session again after `received` returned false. Any thread. */
 void gateway_resume(gateway *gateway, gateway_channel_id session);
 
-/* Writes what is queued for the channel, then closes it. A stream has no use for code and reason, of which at most 123
-   bytes are sent. Any thread. */
+/* Writes the queued frames of the channel, then closes it. A stream ignores code and reason; at most 123 bytes of the
+   reason are sent. Any thread. */
 void gateway_close(gateway *gateway, gateway_channel_id channel, uint16_t code, const char *reason);
 
 /*

@@ -1,4 +1,4 @@
-/// What clients may ask and write.
+/// The rights of clients to ask and write.
 package struct AccessSettings: Sendable {
   /// Whether clients on this machine may write; `ownSQLOfEveryone` decides.
   package var allowsWrites = false
@@ -6,16 +6,16 @@ package struct AccessSettings: Sendable {
   package var allowsEveryoneToReadAndWrite = false
   /// Whether clients may ask queries of their own; nil: when only this machine can reach the server.
   package var allowsAdHocQueries: Bool?
-  /// What clients may ask by name.
+  /// Queries that clients may ask by name.
   package var queries = PublishedQueries()
-  /// What clients may write by name.
+  /// Statements that clients may run by name.
   package var statements = PublishedStatements()
-  /// What the clients of each role may do; empty: what the other settings allow all clients.
+  /// The rights of each role; empty: the other settings hold for all clients.
   package var roles: [String: Role] = [:]
 
   package init() {}
 
-  /// What clients without roles may send. With roles, the roles alone decide.
+  /// The SQL that clients without roles may send. With roles, the roles alone decide.
   ///
   /// Reading is for this machine unless the operator says otherwise. Where other machines can reach the server, writing
   /// needs `allowsEveryoneToReadAndWrite`: `ServerConfiguration.accessMistake` keeps a server from starting with

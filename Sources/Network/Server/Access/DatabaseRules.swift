@@ -1,6 +1,6 @@
 import LiveQuery
 
-/// What the configuration says of databases: the setting `databases`, and whose file a token leads to.
+/// The configuration of databases: the setting `databases`, and whose file a token leads to.
 package struct DatabaseRules: Sendable {
   /// For the databases whose names fit a pattern.
   package struct Rule: Sendable {

@@ -3,7 +3,7 @@ import Requests
 import Store
 import Wire
 
-/// What clients may ask and write, and under which names: from what they send to queries and transactions.
+/// Decides which queries and transactions clients may send, and resolves published names.
 ///
 /// Any thread: constant.
 final class Doors: Sendable {
@@ -13,7 +13,7 @@ final class Doors: Sendable {
   private let everyone: OwnSQL
   /// Whether logs and metrics tell roles apart.
   private let namesRoles: Bool
-  /// The number of the rule for databases that this is of; 0: of those for which there is none.
+  /// The number of the rule for its databases; 0: no rule matches.
   let rule: Int
 
   /// - Parameter everyone: what clients may send where there are no roles.
@@ -26,7 +26,7 @@ final class Doors: Sendable {
     self.rule = rule
   }
 
-  /// By name; empty: there are none.
+  /// By name; empty: no roles.
   var roleNames: [String] { roles.isEmpty ? [] : Set(roles.keys).union([Identity.anonymousRole]).sorted() }
 
   /// The limits of roles that have some.
@@ -66,7 +66,7 @@ final class Doors: Sendable {
     }
   }
 
-  /// What a sealed query is, before it is said as whom it is asked.
+  /// The query in a sealed token, before the client's identity is added.
   private func query(_ source: RequestParameters.Source) throws(FreshetError) -> Query {
     switch source {
     case .adHoc(let query): return query
@@ -94,7 +94,7 @@ final class Doors: Sendable {
       address: address, subject: identity.subject, role: namesRoles ? role : nil, database: database?.description)
   }
 
-  /// What a query is called in logs.
+  /// The name of a query in logs.
   func subject(of source: RequestParameters.Source) -> LogSubject? {
     switch source {
     case .adHoc(let query): .own(Fingerprint(of: query))
@@ -114,7 +114,7 @@ final class Doors: Sendable {
     queries.list.contains { $0.name == name } ? .published(name) : nil
   }
 
-  /// What a transaction is called in logs.
+  /// The name of a transaction in logs.
   func subject(of source: TransactionSource) -> LogSubject? {
     switch source {
     case .own(let statements): .own(Fingerprint(of: statements))

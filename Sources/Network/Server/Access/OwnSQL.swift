@@ -1,4 +1,4 @@
-/// What SQL of their own clients may send.
+/// The SQL of their own that clients may send.
 package struct OwnSQL: OptionSet, Sendable {
   package let rawValue: Int
 

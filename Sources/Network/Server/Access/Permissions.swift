@@ -1,7 +1,7 @@
 import LiveQuery
 import Wire
 
-/// What one client may do: what its role allows, and without roles what the server allows all clients.
+/// The rights of one client: those of its role, and without roles those that the server gives all clients.
 struct Permissions {
   /// Nil: there are no roles.
   private let role: (name: String, settings: Role)?
@@ -82,7 +82,7 @@ struct Permissions {
 
   func mayRun(_ statement: PublishedStatement) -> Bool { role?.settings.statements.contains(statement.name) ?? true }
 
-  /// What the client asks to be written, as it may be.
+  /// The client's transaction, if it may be run.
   ///
   /// - Throws: `not_allowed`, `bad_query`.
   func transaction(

@@ -2,7 +2,7 @@ import LiveQuery
 import Wire
 import Yams
 
-// What a configuration file publishes.
+// Published queries and statements of a configuration file.
 extension PublishedQuery {
   init(_ name: String, _ place: YAMLPlace) throws(ServerError) {
     try place.checkPublishedName(name)
@@ -30,7 +30,7 @@ extension PublishedQuery {
     }
   }
 
-  /// A member that a client's query may have in vain is a mistake in an operator's.
+  /// A member that is ignored in a client's query is a mistake in an operator's.
   private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
     for (name, value) in try place.members() where name == "params" || !Query.members.contains(name) {
       if name == "params" { throw value.error("is not for published queries: declare parameters") }

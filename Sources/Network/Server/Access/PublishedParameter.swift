@@ -10,7 +10,7 @@ package struct PublishedParameter: Sendable {
   package var description: String?
 }
 
-/// What a parameter takes.
+/// The type of a parameter.
 package enum ParameterType: String, CaseIterable, Sendable {
   case integer, real, text, boolean, blob, any
 }

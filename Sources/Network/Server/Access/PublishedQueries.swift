@@ -18,7 +18,7 @@ package struct PublishedQueries: Sendable {
     return query
   }
 
-  /// What `GET /v1/queries` answers: names and parameters, no SQL.
+  /// The answer to `GET /v1/queries`: names and parameters, no SQL.
   func listing(for permissions: Permissions) -> [UInt8] {
     JSONWriter.listing("queries", list.filter(permissions.mayAsk).map { ($0.name, $0.description, $0.parameters) })
   }

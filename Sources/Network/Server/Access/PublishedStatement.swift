@@ -39,7 +39,7 @@ package struct PublishedStatements: Sendable {
     return statement
   }
 
-  /// What `GET /v1/statements` answers: names and parameters, no SQL.
+  /// The answer to `GET /v1/statements`: names and parameters, no SQL.
   func listing(for permissions: Permissions) -> [UInt8] {
     JSONWriter.listing("statements", list.filter(permissions.mayRun).map { ($0.name, $0.description, $0.parameters) })
   }

@@ -1,9 +1,9 @@
 import LiveQuery
 import Wire
 
-/// What a request for a result says: protocol 4.
+/// The parameters of a request for a result: protocol 4.
 struct RequestParameters {
-  /// What is asked for; which parameters there are depends on it.
+  /// The kind of request, which decides which parameters are allowed.
   enum Purpose: Equatable {
     case snapshot, subscription, explanation
     /// The snapshot of a published query that the path names.

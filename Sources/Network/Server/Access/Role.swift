@@ -1,9 +1,9 @@
 import Following
 package import LiveQuery
 
-/// What the clients of one role may do. What is not here they may not.
+/// The rights of the clients of one role. They may do nothing else.
 package struct Role: Sendable {
-  /// What they may read.
+  /// Tables that they may read.
   package var tables = AccessRules.Role()
   /// Published queries that they may ask.
   package var queries: Set<String> = []
@@ -32,10 +32,10 @@ package struct Role: Sendable {
 }
 
 extension [String: Role] {
-  /// What their queries may read.
+  /// The rights of their queries to read.
   var access: AccessRules { AccessRules(roles: mapValues(\.tables)) }
 
-  /// What their queries may take.
+  /// The limits of their queries.
   var queryLimits: [String: QueryLimits] {
     compactMapValues { role in
       role.limits.map { QueryLimits(time: $0.time.map { .seconds($0) }, rows: $0.rows, bytes: $0.bytes) }

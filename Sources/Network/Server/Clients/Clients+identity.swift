@@ -11,7 +11,7 @@ extension Clients {
     do throws(FreshetError) {
       var identity = Identity.anonymous
       if let authenticator {
-        // Who comes without a token may send one.
+        // A client without a token may send one later.
         guard let token = try AccessToken.of(handshake), let known = authenticator.verify(token, later: { _ in }) else {
           return nil
         }
@@ -91,8 +91,7 @@ extension Clients {
 
   /// A session is this client's from now on, and has the database that the client is led to, which may have to be
   /// opened first.
-  ///
-  /// One that has a database keeps it: nobody who is led elsewhere can have the session.
+  /// A session keeps its database: a token that leads elsewhere cannot take it over.
   private func lead(
     _ identity: Identity, _ session: ChannelID,
     _ end: @escaping @Sendable (Result<Sessions.Becoming, FreshetError>) -> Void
@@ -125,8 +124,8 @@ extension Clients {
     if let result { reply(result) }
   }
 
-  /// What a session waited for has come: `step` is done, and the message that came meanwhile, unless it waits for
-  /// something else.
+  /// The result that a session waited for has come: does `step`, then handles the message that came meanwhile, unless
+  /// it waits again.
   private func goOn(_ session: ChannelID, _ step: () -> Void) {
     let held = sessions[session]?.who.endWaiting()
     step()
@@ -190,7 +189,7 @@ extension Clients {
 }
 
 extension FreshetError {
-  /// Of a session that ends with it.
+  /// The code that closes a session.
   var closeCode: UInt16 {
     switch code {
     case .unauthenticated: 4401

@@ -3,7 +3,7 @@ import LiveQuery
 import Requests
 import Wire
 
-// What a client that asks for too much is answered.
+// Answers to clients that ask for too much.
 extension Clients {
   /// For a query that another part of the server answers: while this lives, the query counts among its client's.
   ///
@@ -14,7 +14,7 @@ extension Clients {
     return RequestTicket { [limits] in limits.giveBack(.queries, of: payer) }
   }
 
-  /// The same for a session's: while many of a session wait, no more are read from it.
+  /// As above, for a session: while many of its requests wait, no more are read from it.
   func ticket(_ session: ChannelID) throws(FreshetError) -> RequestTicket? {
     guard let requests = sessions[session]?.requests else { return nil }
     let query = try ticket(sessions.identity(of: session))
@@ -26,7 +26,7 @@ extension Clients {
     }
   }
 
-  /// What a request is answered whose client sends too many; nil: it does not.
+  /// The answer to a client that sends too many requests; nil: it does not.
   func refusal(of exchange: HTTPExchange) -> HTTPAnswer? {
     let seconds = limits.secondsUntilAdmitting(exchange.identity)
     return seconds > 0 ? .hasty(seconds) : nil

@@ -5,7 +5,7 @@ import LiveQuery
 import Requests
 import Wire
 
-// What clients ask in messages. On the service thread.
+// Handles clients' messages. On the service thread.
 extension Clients {
   /// Takes in a message.
   ///

@@ -5,7 +5,7 @@ import Requests
 import Store
 import Wire
 
-// What happened, for logs and counters. On the service thread.
+// Records events for logs and counters. On the service thread.
 extension Clients {
   // MARK: - Requests
 
@@ -22,7 +22,7 @@ extension Clients {
     if let code { reports.rejections.count(code) }
     guard let accessLog = reports.accessLog else { return }
     let record = known ?? RequestRecord(request(), at: now)
-    // What the gateway answers by itself it answers at once.
+    // The gateway's own answers take no time.
     let duration = known.map { now - $0.start }
     accessLog.answered(record, status: outcome.status, code: code, bytes: outcome.bytes, duration)
   }

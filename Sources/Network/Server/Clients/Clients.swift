@@ -9,7 +9,7 @@ import Requests
 /// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions`
 /// and `records`.
 final class Clients: GatewayDelegate {
-  /// Of the service thread.
+  /// The number of the service thread.
   private let number: Int
   let databases: Databases
   private let door: FrontDoor
@@ -63,7 +63,7 @@ final class Clients: GatewayDelegate {
     noteOpening(session, handshake)
   }
 
-  /// A session has a database, and is told so.
+  /// Gives a session its database, and greets it.
   func enter(_ use: DatabaseUse, _ session: ChannelID) {
     sessions.enter(use, session)
     use.database.output.greet(session)
@@ -119,7 +119,7 @@ final class Clients: GatewayDelegate {
 }
 
 extension Logger {
-  /// What a gateway has to say.
+  /// Logs a line of a gateway.
   func log(_ line: String, _ level: GatewayLogLevel) {
     let levels: [GatewayLogLevel: Logger.Level] = [.error: .error, .warning: .warning, .notice: .notice, .info: .debug]
     log(level: levels[level] ?? .debug, "\(line)")

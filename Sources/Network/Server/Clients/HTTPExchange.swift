@@ -69,7 +69,7 @@ struct HTTPExchange: Sendable {
     gateway.respond(to: id, status: answer.status, headers: answer.headers + vary + epoch, body: answer.body)
   }
 
-  /// What `hello` says on the socket.
+  /// The epoch, which `hello` has on the socket.
   private var epoch: [(name: String, value: String)] {
     guard let use, Route.isAPI(DatabasePath(request.path).route) else { return [] }
     return [(Self.epochHeader, use.database.pool.file.epochs.greeting)]
@@ -78,7 +78,8 @@ struct HTTPExchange: Sendable {
 }
 
 extension HTTPAnswer {
-  /// The same in gzip coding. Other bytes must not have the same strong tag: it becomes a weak one.
+  /// The same answer, compressed with gzip. Because different bytes must not have the same strong tag, the tag becomes
+  /// a weak one.
   fileprivate func compressed() -> HTTPAnswer {
     guard let body = GzipEncoding.encode(body) else { return self }
     let headers = headers.map { header in

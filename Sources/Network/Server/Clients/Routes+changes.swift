@@ -26,7 +26,7 @@ extension Routes {
   }
 }
 
-/// What a URL asks of the feed.
+/// The parameters of a URL of the feed.
 private struct ChangesParameters {
   var request = ChangesRequest()
   var since: String?

@@ -7,7 +7,7 @@ import Requests
 import Store
 import Wire
 
-// What the server does, for a page that shows it: `/v1/server`.
+// The server's state, for the page "Server": `/v1/server`.
 extension Routes {
   /// - Throws: `not_allowed` where there are roles, because lists show what others ask.
   func getServer(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {

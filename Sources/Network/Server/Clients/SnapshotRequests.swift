@@ -16,7 +16,7 @@ final class SnapshotRequests: Sendable {
     /// Whether it waits for a change (`wait=25`).
     let waits: Bool
 
-    /// Nobody waits for its answer any more.
+    /// The client has left, and its answer is not needed any more.
     func abandon() { follower.post(.abandon(request: exchange.id.rawValue)) }
   }
 

@@ -1,7 +1,7 @@
 /// The origin of pages that an operator lets in, as browsers send it: a scheme and a host in lower case, and a port
 /// that is not the scheme's own.
 package enum AllowedOrigin {
-  /// What is wrong with a text that an operator gave; nil: it is one.
+  /// The mistake in an operator's text; nil: it is valid.
   package static func mistake(in text: String) -> String? {
     // Pages without an origin send this: files, sandboxed frames.
     if text == "null" { return nil }
@@ -33,7 +33,7 @@ package enum AllowedOrigin {
 
 /// The name of the server that an operator lets clients call it by.
 package enum AllowedHost {
-  /// What is wrong with a text that an operator gave; nil: it is one.
+  /// The mistake in an operator's text; nil: it is valid.
   package static func mistake(in text: String) -> String? {
     var name = Substring(text)
     if let separator = text.firstRange(of: "://") { name = text[separator.upperBound...] }

@@ -19,7 +19,7 @@ struct ClientFiles: Sendable {
     "element.d.ts",
   ]
 
-  /// - Parameter directory: that of the files that come with the program; nil: there are none.
+  /// - Parameter directory: the files that come with the program; nil: none.
   init(in directory: String?) {
     guard let directory else { return }
     for name in Self.names {

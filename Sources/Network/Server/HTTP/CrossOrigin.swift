@@ -1,12 +1,12 @@
 import Gateway
 
-/// What browsers want to see before they give an answer to a page of another origin (CORS).
+/// Headers that browsers need before they give an answer to a page of another origin (CORS).
 ///
 /// Only for origins that the operator named; "*" is never said.
 struct CrossOrigin: Sendable {
   /// Headers of every answer to such a page.
   let headers: [(name: String, value: String)]
-  /// What answers depend on, for caches.
+  /// Request headers that answers depend on, for caches.
   let vary: [String]
 
   /// How long browsers may remember what they asked, in seconds.

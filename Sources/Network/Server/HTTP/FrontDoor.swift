@@ -25,7 +25,7 @@ final class FrontDoor: Sendable {
 
   func permits(_ request: HTTPRequest) -> Bool { policy.permits(request) }
 
-  /// Why a request is refused; nil: it is not. The operator is told.
+  /// The reason to refuse a request; nil: it is admitted. A refusal is logged.
   func refusal(of request: HTTPRequest) -> OriginRefusal? {
     let refusal = policy.refusal(of: request)
     if let refusal { refusals.note(refusal) }

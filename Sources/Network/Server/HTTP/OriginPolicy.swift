@@ -39,7 +39,7 @@ struct OriginPolicy: Sendable {
   /// - Parameter host: such as "localhost:8080", "127.0.0.1", "[::1]:8080".
   private func answers(to host: String) -> Bool {
     let name = Self.name(in: host)
-    // Nobody else's name leads to loopback's own, and health checks on the machine use them.
+    // Loopback's own names always lead here, and health checks on the machine use them.
     return hosts.contains(name) || name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name)
   }
 
@@ -86,7 +86,7 @@ enum OriginRefusal: Hashable, Sendable {
     }
   }
 
-  /// What strangers send, at a length that a log can take.
+  /// Text from clients, cut for a log.
   private static func shown(_ text: String) -> String { text.count > 100 ? text.prefix(100) + "…" : text }
 }
 

@@ -43,7 +43,7 @@ package enum Route: String, CaseIterable, Sendable {
   /// Whether an answer at this path belongs to an epoch.
   static func isAPI(_ path: String) -> Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/client/") }
 
-  /// Those of them that may have an address of their own.
+  /// Paths that may have an address of their own.
   static let metricsPrefixes = ["/healthz", "/readyz", "/metrics"]
   /// The routes of those.
   static let ofMetrics: Set<Route> = [.getHealth, .getReadiness, .getMetrics, .getMetricsHistory]

@@ -23,7 +23,7 @@ package struct HTTPSKeyFetcher: KeyFetcher {
     var request = URLRequest(url: url)
     request.setValue("application/json", forHTTPHeaderField: "Accept")
     session.dataTask(with: request).resume()
-    // What has begun is finished; then the session lets go of its delegate.
+    // The requests that have begun are finished; then the session releases its delegate.
     session.finishTasksAndInvalidate()
   }
 

@@ -12,7 +12,7 @@ struct Identity: Sendable, Hashable {
   var claims: [String: SQLValue]
   /// Seconds since 1970; nil for a token that never expires.
   var expires: Int64?
-  /// What the token is for, where it is for certain queries alone.
+  /// The queries that a sealed token is for.
   var sealed: SealedQueries?
   /// The number of the rule for databases that has the role; 0: the server's own roles.
   var rule = 0

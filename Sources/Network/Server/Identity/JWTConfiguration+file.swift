@@ -90,7 +90,7 @@ extension JWTConfiguration {
     return data
   }
 
-  /// Whoever can change keys on their way here can make tokens: hence https.
+  /// An attacker who can change keys on their way here can make tokens: hence https.
   private static func address(_ text: String) throws(ServerError) -> String {
     guard let url = URL(string: text), url.scheme?.lowercased() == "https", url.host?.isEmpty == false,
       url.user == nil, url.password == nil

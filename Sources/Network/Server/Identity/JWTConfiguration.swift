@@ -9,9 +9,9 @@ package struct JWTConfiguration: Sendable {
   /// One or more, all with a secret or all with public keys.
   package var algorithms: [SignatureAlgorithm]
   package var keys: Keys
-  /// What the claim `iss` must be; nil for anything.
+  /// The required value of the claim `iss`; nil for any.
   package var issuer: String?
-  /// What the claim `aud` must be or contain; nil for anything.
+  /// The required value or member of the claim `aud`; nil for any.
   package var audience: String?
   /// The claim that names the role.
   package var roleClaim = "role"

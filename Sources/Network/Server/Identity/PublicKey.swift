@@ -2,7 +2,7 @@ import COpenSSL
 import Wire
 
 /// A public key, as OpenSSL has it.
-// @unchecked: OpenSSL takes a key that nobody changes from any thread.
+// @unchecked: OpenSSL uses an immutable key from any thread.
 final class PublicKey: @unchecked Sendable {
   enum Kind: String, Sendable {
     case rsa = "RSA"
@@ -23,7 +23,7 @@ final class PublicKey: @unchecked Sendable {
   ///
   /// - Parameter pointer: an `EVP_PKEY`, which is freed.
   private init?(owning pointer: OpaquePointer?) {
-    // What was wrong stays in this thread's list of errors, which TLS reads on the service thread.
+    // Errors would stay in this thread's list, which TLS reads on the service thread.
     defer { ERR_clear_error() }
     guard let pointer else { return nil }
     guard let kind = Self.kind(of: pointer) else {

@@ -50,7 +50,7 @@ final class PublishedKeys: Sendable {
   /// Fetches them, unless they were fetched a moment ago.
   ///
   /// - Parameter end: called when the fetch has ended, however it did, on any thread.
-  /// - Returns: false when there is none to wait for: then `end` is not called.
+  /// - Returns: false if no keys are fetched: then `end` is not called.
   func refresh(_ end: @escaping @Sendable () -> Void) -> Bool {
     let now = clock.now
     enum Step { case refused, waits, begins(Int) }

@@ -1,8 +1,8 @@
 import LiveQuery
 import Wire
 
-/// What the bearer of a token may follow, and nothing else: the claim `freshet`. Who signs the token says the query,
-/// and no role has to.
+/// The only queries that the bearer of a token may follow: the claim `freshet`. The signer of the token chooses the
+/// query; no role is needed.
 struct SealedQueries: Sendable, Hashable {
   /// As JSON, by the name that the bearer uses; "" for the one of a token that has no names.
   private let queries: [String: JSONValue]

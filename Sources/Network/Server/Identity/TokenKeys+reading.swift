@@ -51,7 +51,7 @@ extension TokenKeys {
 }
 
 extension PublicKey {
-  /// The public part of a JSON Web Key for signatures. Symmetric ones are none: what is published is no secret.
+  /// The public part of a JSON Web Key for signatures. Symmetric keys are ignored: a published key is not secret.
   fileprivate convenience init?(json: JSONValue) {
     if let use = json["use"], use != .string("sig") { return nil }
     let curve = json.text("crv").flatMap(Kind.init)

@@ -22,7 +22,7 @@ package struct TokenKeys: Sendable {
     if !verifiers.isEmpty { entries.append(Entry(id: id, verifiers: verifiers)) }
   }
 
-  /// What may verify a token.
+  /// The keys that may verify a token.
   ///
   /// - Parameter id: the token's `kid`. Keys without an id may be meant by any.
   func verifiers(for algorithm: SignatureAlgorithm, id: String?) -> [SignatureVerifier] {

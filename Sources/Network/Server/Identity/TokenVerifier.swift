@@ -24,7 +24,7 @@ struct TokenVerifier: Sendable {
   enum Verdict {
     case good(Identity)
     case bad(FreshetError)
-    /// Nothing is wrong with it but that none of the keys is the one that it was signed with.
+    /// Its only fault is that none of the known keys signed it.
     case unknownKey
   }
 

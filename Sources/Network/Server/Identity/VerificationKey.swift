@@ -5,9 +5,8 @@ enum VerificationKey: Sendable {
   case secret([UInt8])
   case published(PublicKey)
 
-  /// What verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. That a
-  /// key can never be used as one of another kind is what keeps an RSA key, which is public, from being taken for a
-  /// secret.
+  /// Verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. So a key is
+  /// never used as one of another kind: a public RSA key can never be taken for a secret.
   func verifier(for algorithm: SignatureAlgorithm) -> SignatureVerifier? {
     let fits =
       switch self {
@@ -94,7 +93,7 @@ extension SignatureAlgorithm {
 
   fileprivate var isPSS: Bool { self == .ps256 || self == .ps384 || self == .ps512 }
 
-  /// Of the keys that it takes; nil for a secret.
+  /// The kind of keys that it takes; nil for a secret.
   fileprivate var keyKind: PublicKey.Kind? {
     switch self {
     case .hs256, .hs384, .hs512: nil

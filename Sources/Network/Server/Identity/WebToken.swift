@@ -8,7 +8,7 @@ struct WebToken {
   /// `kid`.
   let keyID: String?
   let claims: [String: JSONValue]
-  /// What the signature is of.
+  /// The signed bytes.
   let signed: [UInt8]
   let signature: [UInt8]
 

@@ -5,18 +5,18 @@ package enum LimitedClient: Hashable, Sendable {
   case address(ClientAddress)
   /// A subject of one role.
   case subject(String)
-  /// All for whom there was no room in the table.
+  /// All clients without room in the table.
   case others
 }
 
-/// What clients use of what each of them may: requests and messages a second, and what they have of each `Resource`.
+/// The use of each client's allowances: requests and messages a second, and the number of each `Resource`.
 ///
 /// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share
 /// what one of them may use.
 ///
 /// A value: `UsageLimits` guards it.
 package struct ClientLimits {
-  /// What a client may have so many of at a time.
+  /// Resources that a client may have a number of at a time.
   package enum Resource: CaseIterable, Sendable {
     case connections, subscriptions
     /// Queries that are not answered yet.

@@ -1,7 +1,7 @@
 import Gateway
 
 extension ServerLimits {
-  /// What one address may use.
+  /// The limits of one address.
   var clientBounds: ClientLimits.Bounds {
     var bounds = ClientLimits.Bounds()
     bounds.requests = .withBurst(requestsPerAddress ?? 1_000)

@@ -1,4 +1,4 @@
-/// What each client of a role may use. What is nil, or not here, is bounded by the server's own limits alone.
+/// The limits of each client of a role. Where a limit is nil, the server's own limit holds.
 package struct RoleLimits: Sendable, Equatable {
   /// Sessions and streams at a time.
   package var connections: Int?
@@ -29,8 +29,7 @@ package struct RoleLimits: Sendable, Equatable {
   }
 }
 
-/// What the clients of each role use, each identity by itself. Clients without a name share their address's limits
-/// alone.
+/// The use by the clients of each role, for each identity. Clients without a name share their address's limits alone.
 ///
 /// A value: `UsageLimits` guards it.
 struct IdentityLimits {

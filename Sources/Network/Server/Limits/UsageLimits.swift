@@ -1,7 +1,7 @@
 import Gateway
 import Synchronization
 
-/// What clients use of what they may, by address and by who they are: on all service threads together.
+/// The use by clients of their allowances, by address and by identity: on all service threads together.
 ///
 /// Any thread: one lock.
 final class UsageLimits: Sendable {
@@ -34,7 +34,7 @@ final class UsageLimits: Sendable {
     return seconds(usages.withLock { $0.addresses.takeRequest(of: .address(client), at: now) })
   }
 
-  /// The same for who the client is.
+  /// As above, for an identity.
   func secondsUntilAdmitting(_ identity: Identity) -> Int {
     seconds(usages.withLock { $0.identities.takeRequest(of: identity, at: now) })
   }

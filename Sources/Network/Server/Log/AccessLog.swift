@@ -61,7 +61,7 @@ final class AccessLog: Sendable {
   }
 
   /// - Parameter event: `subscribe` or `requery`.
-  /// - Parameter number: of the subscription in its session; nil when there is none.
+  /// - Parameter number: of the subscription in its session; nil: no subscription.
   func asked(
     _ event: String, _ session: ChannelID, _ number: UInt64?, _ actor: LogActor, _ subject: LogSubject?,
     _ code: ErrorCode?
@@ -94,6 +94,6 @@ final class AccessLog: Sendable {
 }
 
 extension ChannelID {
-  /// What lines of one session have in common; no two sessions of a process have it.
+  /// Common to the lines of one session, and unique in the process.
   fileprivate var name: String { String(rawValue, radix: 36) }
 }

@@ -14,7 +14,7 @@ import Wire
 ///
 /// Any thread, where nothing else is said.
 final class AuditLog: Sendable {
-  /// What a client asks to be written.
+  /// A client's write.
   struct Write: Sendable {
     var actor: LogActor
     /// Nil for what nothing published is called.
@@ -37,7 +37,7 @@ final class AuditLog: Sendable {
   /// How long a transaction waits for its first line.
   private let patience: Duration
   private let lastNumber = Atomic<Int>(0)
-  /// What the numbers of this process begin with: files of several runs hold none twice.
+  /// Prefix of this process's numbers, which makes them unique over several runs.
   private let prefix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
   /// Committed, and without a number of the state yet.
   private let commits = Mutex<[Int: Commit]>([:])
@@ -45,16 +45,16 @@ final class AuditLog: Sendable {
   /// - Throws: one sentence for the operator.
   init(_ destination: LogDestination, patience: Duration, logger: Logger) throws(ServerError) {
     self.patience = patience
-    // Nothing is appended that may be dropped.
+    // Every line appended here must be kept.
     queue = try LogQueue("audit log", destination, limit: 0, logger: logger)
   }
 
   func start() { queue.start() }
   func reopen() { queue.reopen() }
 
-  /// Nothing is written any more.
+  /// Stops writing.
   func stop(grace: Duration) {
-    // Nobody is left to number them.
+    // These commits get their numbers without the follower.
     for commit in commits.withLock({ $0.values.map(\.begun) }) { numbered(commit, nil) }
     queue.stop(grace: grace)
   }
@@ -72,7 +72,7 @@ final class AuditLog: Sendable {
     throw error
   }
 
-  /// Nothing of the transaction is in the file; `internal`: that is not known.
+  /// The transaction was not written; `internal`: it may have been.
   func failed(_ begun: Begun, _ code: ErrorCode, _ duration: Nanoseconds) {
     queue.keep(
       line("end", begun) { line in

@@ -98,7 +98,7 @@ private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count
   write(descriptor, bytes, count)
 }
 
-/// What the system says of a call that failed.
+/// The system's message for a call that failed.
 struct SystemError: Error, CustomStringConvertible {
   let code: Int32
   var description: String { String(cString: strerror(code)) }

@@ -28,7 +28,7 @@ struct LogActor: Sendable {
   var database: String?
 }
 
-/// What was asked, as logs may name it: neither SQL nor values.
+/// The subject of a request, as logs may name it: neither SQL nor values.
 enum LogSubject: Sendable, Equatable {
   /// By the name of a query or statement that the operator has published.
   case published(String)
@@ -66,8 +66,8 @@ extension JSONWriter {
 }
 
 extension String {
-  /// Cut to so many characters. What a terminal would obey or turn around becomes U+FFFD; what would end the line or
-  /// the string, the writer escapes.
+  /// Cut to so many characters. Characters that a terminal would obey or turn around become U+FFFD; the writer escapes
+  /// those that would end the line or the string.
   func loggable(_ limit: Int) -> String {
     let isShort = utf8.count <= limit
     if isShort, utf8.allSatisfy({ $0 < 0x7F }) { return self }

@@ -15,7 +15,7 @@ final class LogQueue: Sendable {
     case reopen
   }
 
-  /// What is to become of a line that cannot be written.
+  /// The fate of a line that cannot be written.
   fileprivate enum Fate: Sendable {
     /// It is left out, and counted.
     case dropped
@@ -32,7 +32,7 @@ final class LogQueue: Sendable {
     var receipt: LogReceipt? { if case .refused(let receipt) = fate { receipt } else { nil } }
   }
 
-  /// What the thread has.
+  /// The state of the thread.
   fileprivate struct Work: ~Copyable {
     var file: LogFile
     /// Not written yet.
@@ -145,8 +145,7 @@ final class LogQueue: Sendable {
 
   /// Takes what others have queued.
   ///
-  /// - Returns: whether lines that could not be written are tried again now: somebody waits, or the file is another
-  ///   one.
+  /// - Returns: whether lines that could not be written are tried again now: a caller waits, or the file was replaced.
   private func take(_ work: inout Work) -> Bool {
     var mustTry = false
     for command in mailbox.takeAll() {

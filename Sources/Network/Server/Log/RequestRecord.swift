@@ -4,7 +4,7 @@ import LiveQuery
 import Store
 import Synchronization
 
-/// What is known of a request until it is answered: for logs and counters.
+/// The known facts of a request until it is answered: for logs and counters.
 ///
 /// Any thread: one lock.
 final class RequestRecord: Sendable {

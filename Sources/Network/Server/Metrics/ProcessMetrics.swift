@@ -1,7 +1,7 @@
 import Foundation
 import Ground
 
-/// What the system says of this process; what it does not say is nil.
+/// The system's counts for this process; nil where it has none.
 struct ProcessMetrics {
   let residentBytes: Int?
   let openDescriptors: Int?
@@ -10,7 +10,7 @@ struct ProcessMetrics {
   init() {
     let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
     residentBytes = pages?.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
-    // One of them is that of the directory while it is read.
+    // One of them belongs to the directory while it is read.
     openDescriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { $0.count - 1 }
     // In microseconds, wherever POSIX holds.
     processorSeconds = Double(clock()) / 1e6

@@ -78,7 +78,7 @@ extension ServerReports {
     return text.text
   }
 
-  /// Of a server that has several.
+  /// Metrics of a server with several databases.
   private func writeDatabases(to text: inout MetricsText) {
     if databases.only != nil { return }
     let counts = databases.counts

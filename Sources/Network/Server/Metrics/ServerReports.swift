@@ -7,7 +7,7 @@ import Requests
 import Store
 import Synchronization
 
-/// What a server says of itself: metrics, health and readiness, and what it does, for a page that shows it.
+/// A server's reports on itself: metrics, health and readiness, and its state for the page "Server".
 ///
 /// Any thread.
 final class ServerReports: Sendable {
@@ -17,7 +17,7 @@ final class ServerReports: Sendable {
   let rejections: Rejections
   /// Sessions and subscriptions by role.
   let roles = RoleCounts()
-  /// Nil: there is none.
+  /// Nil: no access log.
   let accessLog: AccessLog?
   let history = MetricsHistory()
   /// Seconds since 1970.

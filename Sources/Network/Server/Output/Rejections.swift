@@ -9,7 +9,7 @@ final class Rejections: Sendable {
 
   func count(_ code: ErrorCode, times: Int = 1) { counts.withLock { $0[code, default: 0] += times } }
 
-  /// Sorted by code. Of codes there are as many as the protocol has.
+  /// Sorted by code. The protocol has a fixed number of codes.
   var all: [(code: String, count: Int)] {
     counts.withLock { $0.map { ($0.key.rawValue, $0.value) } }.sorted { $0.0 < $1.0 }
   }

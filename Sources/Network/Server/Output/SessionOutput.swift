@@ -19,7 +19,7 @@ final class SessionOutput: SubscriptionOutput {
   /// Its streams.
   private let streams = Mutex<Set<UInt64>>([])
 
-  /// What the one subscription of every stream is called: of server-sent events, and of lines of JSON.
+  /// The name of the only subscription of a stream: of server-sent events, or of lines of JSON.
   static let streamSubscription = "sse"
   static let lineSubscription = "ndjson"
 
@@ -94,8 +94,7 @@ final class SessionOutput: SubscriptionOutput {
     gateway.flush()
   }
 
-  /// What was sent to subscriptions leaves at the end of a follower's tick, so that everything due to a session is one
-  /// write.
+  /// Messages to subscriptions leave at the end of a follower's tick, so that everything due to a session is one write.
   func flush() { gateway.flush() }
 
   func send(_ message: ServerMessage, shape: Shape, to recipients: [Recipients]) {

@@ -1,6 +1,6 @@
 import LiveQuery
 
-/// What a follower says of a subscription that it ends, as one number: `Gateway.notify` carries no more.
+/// The reason why a follower ends a subscription, as one number: `Gateway.notify` carries no more.
 struct SubscriptionEnd {
   /// In its session; 0 for what is no subscription.
   let number: UInt64

@@ -9,7 +9,7 @@ struct DatabaseListing: Sendable {
   private let hasWAL: Bool
   private let isOpen: Bool
 
-  /// One that this process has open, which must not be opened and closed here.
+  /// A database that this process has open, and that must not be opened and closed here.
   init?(open name: DatabaseName, _ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -19,7 +19,7 @@ struct DatabaseListing: Sendable {
     isOpen = true
   }
 
-  /// - Returns: nil where the file is no database. One that is empty is.
+  /// - Returns: nil if the file is not a database. An empty file is one.
   init?(closed name: DatabaseName, _ path: String) {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }

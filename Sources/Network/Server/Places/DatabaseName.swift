@@ -43,7 +43,7 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
   }
 }
 
-/// What the path of a request names: a database, or none, and what is asked of it.
+/// The parts of a request's path: a database, or none, and the route.
 struct DatabasePath {
   /// As the client has written it; nil: the path names none.
   let name: String?

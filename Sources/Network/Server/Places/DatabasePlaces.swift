@@ -9,11 +9,11 @@ package struct DatabasePlaces: Sendable {
   /// A folder, and which of the files in it are served.
   fileprivate struct Folder: Sendable {
     let path: String
-    /// Of their paths in the folder; nil: all with one of `endings`.
+    /// A pattern for their paths in the folder; nil: all with one of `endings`.
     let pattern: String?
   }
 
-  /// Of files in folders. Where several files differ in nothing else, the name is that of the first.
+  /// Endings of files in folders. If several files differ in the ending only, the first ending has the name.
   package static let endings = [".sqlite", ".sqlite3", ".db", ".db3"]
 
   private var files: [DatabaseName: String] = [:]
@@ -76,7 +76,7 @@ package struct DatabasePlaces: Sendable {
 
   // MARK: - Looking
 
-  /// The file of a name. Some system calls; nil: there is none.
+  /// The file of a name; nil: no such file. Some system calls.
   ///
   /// Links are not followed: one could lead out of the folder, or give a file two names.
   package func path(of name: DatabaseName) -> String? {
@@ -89,7 +89,7 @@ package struct DatabasePlaces: Sendable {
     return nil
   }
 
-  /// Where a new file of a name would be: in the first folder; nil where there is none, or something is in its way.
+  /// The path for a new file of a name: in the first folder; nil without a folder, or if something is in its way.
   func newPath(of name: DatabaseName) -> String? {
     guard let folder = folders.first(where: { $0.serves(name.description + Self.endings[0]) }) else { return nil }
     var path = folder.path
@@ -186,7 +186,7 @@ extension DatabasePlaces.Folder {
   }
 }
 
-/// What a path leads to.
+/// The target of a path.
 private enum Entry {
   case file, folder, other, unknown
 

@@ -39,7 +39,7 @@ package struct NewDatabases: Sendable {
   }
 
   private func fill(_ path: String) throws {
-    // Closing brings the -wal into it: nobody else can have it open.
+    // Closing brings the -wal into it: no other process can have it open.
     let made = try Connection(path, .making, isPrivate: true)
     switch model {
     case .template(let template): try Connection(template).copy(into: made)

@@ -4,7 +4,7 @@ import Store
 /// Where the files of a removed database go: none is destroyed.
 enum RemovedDatabase {
   /// Moves a file that this process does not have open, with its -wal and -shm, into a folder of its own in `.removed`
-  /// beside it.
+  /// in the same folder.
   ///
   /// - Throws: what keeps it where it is.
   static func move(_ path: String) throws(ServerError) {

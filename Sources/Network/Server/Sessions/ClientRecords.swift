@@ -3,8 +3,8 @@ import Ground
 import LiveQuery
 import Store
 
-/// What logs and metrics say of the clients of one service thread: requests that are not answered, sessions and streams
-/// that are open, and their subscriptions.
+/// Data for logs and metrics about the clients of one service thread: unanswered requests, open sessions and streams,
+/// and their subscriptions.
 ///
 /// Owner: that thread.
 // @unchecked: used by the thread's delegate alone.

@@ -1,11 +1,11 @@
 import Gateway
 import Synchronization
 
-/// What other threads have done on a service thread, which owns its sessions.
+/// Runs work of other threads on a service thread, which owns its sessions.
 final class ServiceWork: Sendable {
   private let work = Mutex<[@Sendable () -> Void]>([])
 
-  /// Any thread. Nothing is done once the gateway has stopped.
+  /// Any thread. Does nothing once the gateway has stopped.
   func post(_ step: @escaping @Sendable () -> Void, to gateway: Gateway, thread: Int) {
     work.withLock { $0.append(step) }
     gateway.notify(0, thread: thread)

@@ -1,6 +1,6 @@
 import Ground
 
-/// What bounds a session, and the clocks that do.
+/// The limits of a session, and their clocks.
 struct SessionBounds: Sendable {
   /// Subscriptions that it may have.
   let subscriptions: Int

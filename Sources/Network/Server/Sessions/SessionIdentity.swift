@@ -25,7 +25,7 @@ struct SessionIdentity {
     return identity.expires ?? .max
   }
 
-  /// What the time calls for; nil while nothing is due.
+  /// The action that is due at `now`; nil while nothing is due.
   mutating func takeDue(at now: Int64) -> Due? {
     if now < dueAt { return nil }
     if warnedAt != nil { return .end }

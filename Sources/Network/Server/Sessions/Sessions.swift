@@ -38,7 +38,7 @@ final class Sessions: @unchecked Sendable {
   func database(of channel: ChannelID) -> ServedDatabase? { self[channel]?.use?.database }
 
   enum Becoming {
-    /// Whoever it is has all connections that one may have.
+    /// The identity has reached its limit of connections.
     case refused
     case same
     /// The session now sees the rows of another identity.
@@ -67,7 +67,7 @@ final class Sessions: @unchecked Sendable {
 
   enum MessageVerdict { case welcome, tooMany, closeForTooMany }
 
-  /// What is to become of a message that has come.
+  /// Decides about a message that has come.
   func judgeMessage(of channel: ChannelID) -> MessageVerdict {
     guard let session = self[channel] else { return .welcome }
     if limits.takeMessage(of: session.client, session.identity) { return .welcome }
@@ -102,7 +102,7 @@ final class Sessions: @unchecked Sendable {
     return .admitted(self[channel]!.admit(id, host, payers))
   }
 
-  /// The subscription that has an id, and what serves it; nil when there is none.
+  /// The subscription with an id, and its host; nil if it does not exist.
   func find(_ id: String, of channel: ChannelID) -> (key: SubscriptionKey, host: any SubscriptionHost)? {
     guard let found = self[channel]?.subscriptions[Array(id.utf8)] else { return nil }
     return (SubscriptionKey(session: channel.rawValue, id: id, number: found.number), found.host)
@@ -115,7 +115,7 @@ final class Sessions: @unchecked Sendable {
     }
   }
 
-  /// What the tokens of sessions call for at a time, in seconds since 1970.
+  /// The actions that the tokens of sessions need at a time, in seconds since 1970.
   func takeDue(at now: Int64) -> [(ChannelID, SessionIdentity.Due)] {
     if now < dueAt { return [] }
     dueAt = .max
@@ -128,7 +128,7 @@ final class Sessions: @unchecked Sendable {
     return all
   }
 
-  /// Frees the id of the subscription of a number: another one may have it by now.
+  /// Frees the id of a subscription by its number, unless another subscription has the id by now.
   func remove(_ number: UInt64, of channel: ChannelID) {
     guard let (id, subscription) = self[channel]?.subscriptions.all.first(where: { $0.value.number == number }) else {
       return
@@ -138,10 +138,10 @@ final class Sessions: @unchecked Sendable {
   }
 }
 
-/// What is known of one session or stream.
+/// The known facts of one session or stream.
 struct Session {
   struct Subscription {
-    /// What serves it.
+    /// Serves it.
     let host: any SubscriptionHost
     let number: UInt64
     /// Whom it counts for.
@@ -150,7 +150,7 @@ struct Session {
 
   let channel: ChannelID
   let client: ClientAddress
-  /// Of the database that its path names; nil: its token leads to one, or the server has one alone.
+  /// The database in its path; nil: its token leads to one, or the server has one alone.
   let name: String?
   fileprivate(set) var use: DatabaseUse?
   /// By the bytes of the id.

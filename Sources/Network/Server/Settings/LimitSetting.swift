@@ -33,7 +33,7 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   /// Seconds.
   case databaseIdle
 
-  /// Those that one database of several can have for itself.
+  /// Settings that one of several databases can have for itself.
   package static let ofDatabase: [LimitSetting] = [
     .followers, .slowQuery, .transactionMemory, .captureMemory, .changeHistory,
   ]
@@ -43,7 +43,7 @@ package enum LimitSetting: String, CaseIterable, Sendable {
     rawValue.reduce("FRESHET_") { $0 + ($1.isUppercase ? "_" : "") + $1.uppercased() }
   }
 
-  /// What a variable says. Nil when it is no value for this setting: then `expectation` says what would be.
+  /// The value of a variable; nil if it is not valid: then `expectation` describes valid values.
   package func parse(_ text: String) -> Int? { isMemory ? ByteCount.parse(text) : Count.parse(text) }
 
   package var expectation: String { isMemory ? "an amount of memory, such as 256 MiB" : Count.description }

@@ -22,17 +22,17 @@ package struct ServerLimits: Sendable {
   package var requestsPerAddress: Int?
   package var messagesPerAddress: Int?
   package var subscriptionsPerAddress: Int?
-  /// What may be remembered of followed tables to find changed rows, in bytes.
+  /// Memory for what is remembered of followed tables to find changed rows, in bytes.
   package var captureMemory = 256 << 20
-  /// What is remembered of changed rows for readers of the feed that come back, in bytes.
+  /// Memory for changed rows, for readers of the feed that come back, in bytes.
   package var changeHistory = 64 << 20
-  /// What may be remembered of transactions that clients may ask for again, in bytes.
+  /// Memory for transactions that clients may repeat, in bytes.
   package var transactionMemory = 16 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.
   package var queryTimeout = Duration.seconds(30)
   /// Databases that may be open, of a server that has several.
   package var openDatabases = 500
-  /// How long one that nobody uses stays open.
+  /// How long an unused database stays open.
   package var databaseIdle = Duration.seconds(60)
   /// Runs of queries that take at least so long are logged and counted; zero: none.
   package var slowQuery = Duration.seconds(1)

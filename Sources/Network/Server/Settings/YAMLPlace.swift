@@ -47,7 +47,7 @@ struct YAMLPlace {
     return error(sentence + (Spelling.hint(for: name, of: names) ?? all))
   }
 
-  /// What is wrong with it.
+  /// An error at this place.
   func error(_ sentence: String) -> ServerError {
     let line = node.mark.map { ", line \($0.line)" } ?? ""
     return ServerError("\(file)\(line): \(path.isEmpty ? "the file" : path) \(sentence)")

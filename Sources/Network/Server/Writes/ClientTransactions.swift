@@ -11,7 +11,7 @@ protocol ClientTransactions: AnyObject, Sendable {
     _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
     seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply)
 
-  /// What a client asked is refused before it begins.
+  /// Records that a client's write was refused before it began.
   ///
   /// - Parameter reply: it gets the error, or what came of the same transaction before.
   func refuse(
@@ -24,10 +24,10 @@ protocol ClientTransactions: AnyObject, Sendable {
   /// Whether a transaction would be accepted, as far as is known without writing. Any thread; may read the disk.
   var isWritable: Bool { get }
 
-  /// The file is another one. Any thread.
+  /// The file was replaced. Any thread.
   func epochChanged()
 
-  /// What the next process has to know of transactions that clients may repeat; nil: not all of it is known.
+  /// The state of repeatable transactions for the next process; nil: not all of it is known.
   var kept: [UInt8]? { get }
 
   /// Since the start, and asked for but not begun.

@@ -54,7 +54,7 @@ struct ForwardedTransaction {
   }
 }
 
-/// What came of it, on its way back: the members of `committed`, or those of an error.
+/// The outcome on its way back: the members of `committed`, or those of an error.
 struct ForwardedOutcome {
   var outcome: TransactionMemory.Outcome
   /// The epoch of the writer's numbers.
@@ -85,7 +85,7 @@ struct ForwardedOutcome {
 }
 
 extension JSONWriter {
-  /// Who may repeat a transaction.
+  /// The client that may repeat a transaction.
   mutating func member(_ name: StaticString, _ asker: Identity) {
     self.name(name)
     object { object in

@@ -34,7 +34,7 @@ final class RepeatableTransactions: Sendable {
     self.promise = promise
   }
 
-  /// What the next process has to know; nil while transactions run.
+  /// State for the next process; nil while transactions run.
   var kept: [UInt8]? { memory.withLock { $0.kept } }
 
   /// Answers a transaction: with what came of it before, or by running it.
@@ -82,7 +82,7 @@ final class RepeatableTransactions: Sendable {
     }
   }
 
-  /// The file is another one.
+  /// The file was replaced.
   func forget() {
     memory.withLock { memory in
       memory.forget()

@@ -6,17 +6,16 @@ package import Logging
 import Synchronization
 import Wire
 
-/// What came of transactions that clients have named (`once`), on the disk as soon as it is known: so that a process
-/// that is killed takes no promise with it.
-///
-/// A name is written before its transaction begins, and its outcome before the client gets it. Of a name without an
-/// outcome it is not known whether the transaction is in the file. Nothing is synced: the file outlives the process,
-/// and the machine only after an orderly end, which removes it, because the last state then has everything
+/// Outcomes of transactions that clients have named (`once`), written to the disk at once, so that a killed process
+/// loses no promise.
+/// A name is written before its transaction begins, and its outcome before the client gets it. A name without an
+/// outcome belongs to a transaction that may or may not be in the file. Writes are not synced: the file outlives the
+/// process, and the machine only after an orderly end, which removes it, because the last state then has everything
 /// (`StateKeeper`).
 ///
 /// Any thread. Mutable state, in a mutex: the log.
 package final class TransactionJournal: Sendable {
-  /// What an earlier process has left.
+  /// The contents left by an earlier process.
   private struct Found {
     let epoch: String
     let isOfThisStart: Bool
@@ -59,7 +58,7 @@ package final class TransactionJournal: Sendable {
   /// Whether all that was promised in an epoch is known, as far as this file has it.
   func continues(_ epoch: String) -> Bool { found.map { $0.isOfThisStart && $0.epoch == epoch } ?? true }
 
-  /// What an earlier process of the epoch knew, the oldest first.
+  /// Outcomes of earlier processes of the epoch, the oldest first.
   func outcomes(of epoch: String) -> [(TransactionMemory.Key, TransactionMemory.Outcome)] {
     guard let found, found.isOfThisStart, found.epoch == epoch else { return [] }
     var outcomes: [TransactionMemory.Key: TransactionMemory.Outcome] = [:]
@@ -152,7 +151,7 @@ package final class TransactionJournal: Sendable {
   }
 }
 
-/// What keeps outcomes of transactions for the next process: the states of an orderly end, and the journal until then.
+/// Keeps outcomes of transactions for the next process: in states at an orderly end, and in the journal until then.
 struct KeptTransactions: Sendable {
   let keeper: StateKeeper
   let journal: TransactionJournal

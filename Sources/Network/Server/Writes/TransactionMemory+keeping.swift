@@ -3,9 +3,9 @@ import LiveQuery
 import Store
 import Wire
 
-// What the next process has to know of transactions that clients may repeat: JSON, with values as clients write them.
+// The state of repeatable transactions for the next process: JSON, with values as clients write them.
 extension TransactionMemory {
-  /// What has ended, the oldest first; nil while one is running, of which it is not known what will come.
+  /// Finished transactions, the oldest first; nil while one with an unknown outcome is running.
   var kept: [UInt8]? {
     var writer = JSONWriter()
     var isWhole = true

@@ -2,7 +2,7 @@ import Ground
 import LiveQuery
 import Store
 
-/// What came of transactions that their clients have named (`once`), so that a repeat is answered and not run again.
+/// Outcomes of transactions that their clients have named (`once`), so that a repeat is answered and not run again.
 ///
 /// Pure: who owns it gives the time, and calls the replies that it returns. Every operation is O(1), forgetting
 /// amortised.
@@ -44,7 +44,7 @@ struct TransactionMemory {
     let bytes: Int
   }
 
-  /// What an outcome takes in addition to its names and values: a safe estimate.
+  /// Memory of an outcome in addition to its names and values: a safe estimate.
   static let bytesPerOutcome = 512
   /// Results that take more are not kept.
   static let longestResults = 16 << 10
@@ -101,14 +101,14 @@ struct TransactionMemory {
     if case .run = admit(key, { _ in }) { _ = finished(key, outcome, at: now) }
   }
 
-  /// What has ended, the oldest first.
+  /// Finished transactions, the oldest first.
   var outcomes: [(Key, Outcome)] {
     var outcomes: [(Key, Outcome)] = []
     forEach { key, outcome in if let outcome { outcomes.append((key, outcome)) } }
     return outcomes
   }
 
-  /// What is known of a transaction; nil: nothing, or it runs.
+  /// The outcome of a transaction; nil: unknown, or it runs.
   func outcome(of key: Key) -> Outcome? {
     if case .ended(let outcome)? = entries[key] { outcome } else { nil }
   }
@@ -143,7 +143,7 @@ struct TransactionMemory {
     }
   }
 
-  /// What is remembered of an outcome; nil: nothing, because the same may succeed later.
+  /// The part of an outcome that is remembered; nil: none, because a repeat may succeed later.
   private static func remembered(_ outcome: Outcome) -> Outcome? {
     switch outcome {
     // It is not known whether anything was written: run again, it might be there twice.
@@ -165,7 +165,7 @@ extension Result<CommittedTransaction, FreshetError> {
 }
 
 extension CommittedTransaction {
-  /// What its results take, as an estimate.
+  /// The memory of its results, as an estimate.
   fileprivate var bytes: Int {
     (results ?? []).reduce(0) { sum, result in
       let names = result.columns.reduce(64) { $0 + 32 + $1.utf8.count }

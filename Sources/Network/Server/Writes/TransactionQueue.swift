@@ -22,13 +22,13 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     case stop
   }
 
-  /// Of the writers of all files. One waits for its file's lock as long as a transaction may take, so they are not
-  /// those of followers.
+  /// Shared by the writers of all files. A writer may wait for its file's lock as long as a transaction may take, so it
+  /// must not use the followers' workers.
   private static let workers = Workers(threads: 16)
   private let item = WorkItem(TransactionQueue.workers)
   private let mailbox: Mailbox<Command>
   private let settings: WriterSettings
-  /// Nil: there is none.
+  /// Nil: no audit log.
   private let audit: AuditLog?
   private let holder: FileHolder<Writer, FreshetError>
   /// Interrupts the holder's writer. Any thread.
@@ -159,7 +159,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     holder.close()
   }
 
-  /// The file is another one: what came of transactions in the last one is worth nothing.
+  /// The file was replaced: outcomes of the former epoch are invalid.
   func epochChanged() { repeatable.forget() }
 
   /// Runs a transaction after those asked for before it, or answers with what came of it before.
@@ -218,7 +218,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     }
   }
 
-  /// What a client asked is refused before it begins.
+  /// Records that a client's write was refused before it began.
   ///
   /// - Parameter key: as of `transact`.
   /// - Parameter reply: called once that is in the audit log, or cannot be: on the thread that steps it; at once where

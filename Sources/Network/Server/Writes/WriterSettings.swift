@@ -1,11 +1,11 @@
 import Ground
 
-/// What a server writes for its clients, and within which limits.
+/// The settings and limits of clients' writes.
 struct WriterSettings: Sendable {
   let database: String
   /// The longest that a transaction may take.
   let timeout: Duration
-  /// What may be remembered of transactions that clients may ask for again, in bytes.
+  /// Memory for transactions that clients may repeat, in bytes.
   let memory: Int
   /// How long a running transaction may continue when the server stops.
   let grace: Duration
