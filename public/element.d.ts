@@ -1,5 +1,6 @@
 /**
- * `<live-list>`: what `freshet/element`, the module `live-list.js`, defines and exports. docs/javascript.md says how to use it.
+ * `<live-list>`: what `freshet/element`, the module `live-list.js`, defines and exports. docs/javascript.md says how to
+ * use it.
  *
  * Tests/WebTests/types.ts holds `live-list.js` to these declarations.
  */
@@ -59,12 +60,15 @@ export class LiveListElement extends HTMLElement {
   /** An element of the page with column headers, which stays above the rows. */
   get header(): HTMLElement | null;
   set header(header: HTMLElement | null);
-  /** Whether the query has only the first rows of a longer list: the last section's count says so ("200+"), and assistive technology hears it. */
+  /**
+   * Whether the query has only the first rows of a longer list: the last section's count says so ("200+"), and
+   * assistive technology hears it.
+   */
   get partial(): boolean;
   set partial(isPartial: boolean);
   /** Called after the template has been filled, when a row is first shown and whenever its values change. */
   renderRow: ((element: HTMLElement, row: Row, place: { offset: number; path: IndexPath }) => void) | null;
-  /** The same for headers, and when totals of the section change. */
+  /** As above, for headers, also when totals of the section change. */
   renderSection: ((element: HTMLElement, section: Section) => void) | null;
   /** Taken instead of the templates among the children. */
   rowTemplate: HTMLTemplateElement | null;
@@ -101,7 +105,7 @@ export interface LiveListAttributes {
   src?: string;
   /** The query, as JSON. */
   query?: string;
-  /** What the list is called, for those who cannot see it. */
+  /** The name of the list, for assistive technology. */
   label?: string;
   token?: string;
   /** No section index. */

@@ -8,7 +8,7 @@
 export type SQLValue = string | number | bigint | null | Uint8Array;
 /** Column to value; the same object for as long as the row has not changed. */
 export type Row = Readonly<Record<string, any>>;
-/** What identifies a row: the value of its key column, or those of a key of several columns. */
+/** Identifies a row: the value of its key column, or those of a key of several columns. */
 export type Key = SQLValue | SQLValue[];
 /** The names of a row's columns. */
 export type Column<R extends object> = Extract<keyof R, string>;
@@ -35,8 +35,8 @@ export type WireRow = WireValue[];
 /** Columns that changed, with their new values. */
 export type WireChanges<R extends object = Row> = { readonly [C in Column<R>]?: WireValue };
 /**
- * A patch as the server sent it: docs/protocol.md, 3.3. Absent members are empty. Rows and changes are absent where the contents
- * lie outside the window.
+ * A patch as the server sent it: docs/protocol.md, 3.3. Absent members are empty. Rows and changes are absent where the
+ * contents lie outside the window.
  */
 export interface Patch<R extends object = Row> {
   readonly type: "patch";
@@ -60,10 +60,16 @@ export interface Patch<R extends object = Row> {
 
 /** A piece of SQL: its own text, or sql`…` with values in it. */
 export type Fragment = string | SQLFragment;
-/** The parts of one SELECT, and how to cut it into sections (docs/protocol.md, 2); or `name` and `params` of a published query. */
+/**
+ * The parts of one SELECT, and how to cut it into sections (docs/protocol.md, 2); or `name` and `params` of a published
+ * query.
+ */
 export interface Query {
   from?: Fragment;
-  /** A whole SELECT, instead of `from`, `select`, `where`, `groupBy` and `having`; the other members are over the columns of its result. */
+  /**
+   * A whole SELECT, instead of `from`, `select`, `where`, `groupBy` and `having`; the other members are over the
+   * columns of its result.
+   */
   sql?: Fragment;
   select?: Fragment[];
   where?: Fragment | null;
@@ -73,7 +79,10 @@ export interface Query {
   orderBy?: Fragment[];
   limit?: number | null;
   key?: Fragment[];
-  /** Aggregates over the rows of the list and of each section, by name: `{ n: "count(*)" }`. Not with `limit` or `groupBy`. */
+  /**
+   * Aggregates over the rows of the list and of each section, by name: `{ n: "count(*)" }`. Not with `limit` or
+   * `groupBy`.
+   */
   totals?: Record<string, Fragment>;
   alongside?: Record<string, Fragment>;
   /** Seconds after which it is run again whatever happened: for queries that depend on the time. */
@@ -83,11 +92,11 @@ export interface Query {
 }
 /** Statements that are done together, or those that the operator has published under a name. */
 export type Transaction = Statement | Statement[] | { name: string; params?: Record<string, any> };
-/** What a transaction did. `results` is empty in the answer to a write that was sent again and had many rows. */
+/** The outcome of a transaction. `results` is empty in the answer to a write that was sent again and had many rows. */
 export interface Committed { changes: number; commit: number; results: StatementResult[] }
 /**
- * What a write is going to do to a list's rows, by the names of the list's columns. `update` has the key and the columns that
- * change, `delete` the key. An inserted row may lack its key where the database gives it.
+ * What a write is going to do to a list's rows, by the names of the list's columns. `update` has the key and the
+ * columns that change, `delete` the key. An inserted row may lack its key where the database gives it.
  */
 export interface OptimisticChange {
   insert?: Row | Row[];
@@ -96,7 +105,7 @@ export interface OptimisticChange {
 }
 export type Statement = Fragment | { sql: Fragment; params?: Record<string, any> | any[] };
 
-/** What one statement of a transaction did. */
+/** The outcome of one statement of a transaction. */
 export interface StatementResult {
   changes: number;
   lastInsertRowid: any;
@@ -109,21 +118,23 @@ export interface ClientOptions {
   /** The name of one of the server's databases, where it has several. */
   database?: string;
   /**
-   * Authenticates the client: sent in the message `authenticate`, first thing on every connection. A function is asked before every
-   * attempt to connect, and again before the token expires. One that is refused is an event `error` of the client.
+   * Authenticates the client: sent in the message `authenticate`, first thing on every connection. A function is asked
+   * before every attempt to connect, and again before the token expires. A refused token is an event `error` of the
+   * client.
    */
   token?: string | (() => string | Promise<string>);
-  /** Instead of the global one: where there is none, and in tests. */
+  /** Instead of the global one: for runtimes without one, and in tests. */
   WebSocket?: any;
 }
 export interface ListOptions {
-  /** The rows whose contents are wanted; every row's when there is none. */
+  /** The rows whose contents are wanted; without it every row's. */
   window?: Window;
   /** Milliseconds between two patches at least. */
   minInterval?: number;
   /**
-   * Columns of the list that are made of a table's column and come in its order, such as `substr(well.name, 1, 300) AS name`: the
-   * names of the one and of the other, `{ name: "well.name" }`. For `optimistically`; the server says the order of all other columns.
+   * Columns of the list that are made of a table's column and come in its order, such as `substr(well.name, 1, 300) AS
+   * name`: the names of the one and of the other, `{ name: "well.name" }`. For `optimistically`; the server says the
+   * order of all other columns.
    */
   sources?: Record<string, string>;
 }
@@ -139,35 +150,38 @@ export function connect(url?: string | URL, options?: ClientOptions): Client;
 export class Client extends EventTarget {
   private constructor();
   readonly url: string;
-  /** `refused`: the server is there and refuses the connection, see `error`. It is tried again all the same, as when it is `reconnecting`. */
+  /**
+   * `refused`: the server is there and refuses the connection, see `error`. It is tried again all the same, as when it
+   * is `reconnecting`.
+   */
   readonly status: "connecting" | "live" | "reconnecting" | "refused" | "closed";
-  /** What the server said of itself: `{server, epoch, limits}`; null before the first time. */
+  /** The server's last greeting: `{server, epoch, limits}`; null before the first time. */
   readonly hello: Message | null;
   /** When the next attempt to connect begins (as `Date.now()`); null when none is waited for. */
   readonly retryAt: number | null;
   /**
-   * Why the server does not take the client: its token expired or was refused (`unauthenticated`), or the connection itself is (`refused`, as
-   * with the page's origin). Null once it does.
+   * Why the server does not take the client: its token expired or was refused (`unauthenticated`), or the connection
+   * itself is (`refused`, as with the page's origin). Null once it does.
    */
   readonly error: FreshetError | null;
   /**
    * A list that follows a query until it is closed. Throws a TypeError for values that SQLite does not have.
    *
-   * `subscribe<Order>(…)` says what its rows are, `subscribe<Order, number>(…)` also what identifies them. Nothing checks that the query
-   * selects such rows.
+   * `subscribe<Order>(…)` says what its rows are, `subscribe<Order, number>(…)` also what identifies them. Nothing
+   * checks that the query selects such rows.
    */
   subscribe<R extends object = Row, K extends Key = Key>(query: Query, options?: ListOptions): LiveList<R, K>;
   /**
-   * Writes, all statements in one transaction or none. A list whose `state.commit` has reached `commit` shows the write.
-   * `results` has what each statement did, and the rows of its `RETURNING`.
-   * Rejected with what the server says, or with `disconnected`; unless that is retryable, it may have been written.
+   * Writes, all statements in one transaction or none. A list whose `state.commit` has reached `commit` shows the
+   * write. `results` has what each statement did, and the rows of its `RETURNING`. Rejected with what the server says,
+   * or with `disconnected`; unless that is retryable, it may have been written.
    */
   transact(transaction: Transaction): Promise<Committed>;
   /** Milliseconds to the server and back. */
   ping(): Promise<number>;
   /** Tries to connect now instead of later. */
   retry(): void;
-  /** Every change of the file's rows, whoever makes it. It goes on over broken connections, and ends with its loop. */
+  /** Every change of the file's rows, by any program. It goes on over broken connections, and ends with its loop. */
   changes(options?: ChangesOptions): ChangeFeed;
   /** Ends the connection, and every list with it. */
   close(): void;
@@ -177,10 +191,10 @@ export class Client extends EventTarget {
 }
 
 /**
- * `connecting`: there is no connection yet. `loading`: the result is on its way. `live`. `reconnecting`: the connection broke,
- * and what is shown may be old. `waiting`: the server cannot answer the query at the moment (its table is being changed, the
- * server is overloaded, a token is missing: see `error`), and what is shown is from before; the list goes on by itself. `failed`:
- * the server refused the query, see `error`; `requery` with a better one goes on. `closed`.
+ * `connecting`: there is no connection yet. `loading`: the result is on its way. `live`. `reconnecting`: the connection
+ * broke, and what is shown may be old. `waiting`: the server cannot answer the query at the moment (its table is being
+ * changed, the server is overloaded, a token is missing: see `error`), and what is shown is from before; the list goes
+ * on by itself. `failed`: the server refused the query, see `error`; `requery` with a better one goes on. `closed`.
  */
 export type ListStatus = "connecting" | "loading" | "live" | "reconnecting" | "waiting" | "failed" | "closed";
 
@@ -201,14 +215,14 @@ export interface RowChange {
   /** `schema`: the table was made, dropped or altered; what is known of it has to be read again. */
   op: "insert" | "update" | "delete" | "schema";
   key?: Readonly<Row>;
-  /** Of an update the columns that changed, of a deletion the row; absent where that cannot be had. */
+  /** The changed columns of an update, the row of a deletion; absent where it is unknown. */
   old?: Readonly<Row>;
   /** All columns that were asked for. */
   new?: Readonly<Row>;
 }
 
 export interface DatabaseChange {
-  /** What to go on from later. */
+  /** The position to continue from later. */
   position: string;
   commit?: number;
   /** More than 1 where several could only be seen together: then each row's first and last state count. */
@@ -218,10 +232,13 @@ export interface DatabaseChange {
   changes: RowChange[];
 }
 
-/** The commits in their order. A slow loop loses nothing: the server waits for it, and says when that was too long (`gap`). */
+/**
+ * The commits in their order. A slow loop loses nothing: the server waits for it, and says when that was too long
+ * (`gap`).
+ */
 export class ChangeFeed implements AsyncIterable<DatabaseChange> {
   private constructor();
-  /** Of the last change that the loop has had. */
+  /** The position of the last change that the loop has had. */
   readonly position: string | null;
   /** Throws when the server refuses what is asked for, or the client is closed. */
   [Symbol.asyncIterator](): AsyncGenerator<DatabaseChange, void, void>;
@@ -251,8 +268,8 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   /** The query that is followed, as it was given. */
   readonly query: Query;
   /**
-   * Wants other rows' contents. While one window is being fetched, the last one wanted is remembered and asked for next,
-   * so that fast scrolling asks for what is in view by then; the promise is resolved when that window has come.
+   * Wants other rows' contents. While one window is being fetched, the last one wanted is remembered and asked for
+   * next, so that fast scrolling asks for what is in view by then; the promise is resolved when that window has come.
    */
   setWindow(window: Window): Promise<ListState<R, K>>;
   /** Rows from anywhere; the window stays where it is. */
@@ -260,15 +277,16 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   /** Where the row with a key is, whether its contents are held or not. A key of several columns is an array. */
   locate(key: K): Promise<{ path: IndexPath; offset: number } | { path: null; offset: null }>;
   /**
-   * Follows another query from now on. When it is about the same rows (`from`, `select` and `key` are the same), a patch
-   * leads from the old result to the new one. Refused, the promise is rejected and the old one is followed as before.
+   * Follows another query from now on. When it is about the same rows (`from`, `select` and `key` are the same), a
+   * patch leads from the old result to the new one. Refused, the promise is rejected and the old one is followed as
+   * before.
    */
   requery(query: Query, options?: { window?: Window }): Promise<ListState<R, K>>;
   /**
-   * Writes, and shows the change at once: laid over the rows, in its sorted place, until the list has what was written. While there
-   * is no connection it waits, with up to 1,000 others, and is done once and in its turn. Where the write is refused the change is
-   * taken away again, and the promise rejected with the reason; with `outcome_unknown` when the connection broke before the answer
-   * and another server came back, which cannot say what became of it.
+   * Writes, and shows the change at once: laid over the rows, in its sorted place, until the list has what was written.
+   * While there is no connection it waits, with up to 1,000 others, and is done once and in its turn. Where the write
+   * is refused the change is taken away again, and the promise rejected with the reason; with `outcome_unknown` when
+   * the connection broke before the answer and another server came back, which cannot say what became of it.
    */
   optimistically(change: OptimisticChange, transaction: Transaction): Promise<Committed>;
   /** The changes that are laid over the rows, in their order. */
@@ -277,12 +295,15 @@ export class LiveList<R extends object = Row, K extends Key = Key> extends Event
   resync(): void;
   /** Ends it, for good. */
   close(): void;
-  /** States as they come; a slow loop skips to the newest. Ends when the list is closed, throws its error when it fails. */
+  /**
+   * States as they come; a slow loop skips to the newest. Ends when the list is closed, throws its error when it fails.
+   */
   [Symbol.asyncIterator](): AsyncGenerator<ListState<R, K>, void, void>;
   /**
-   * `change`: there is another state. Its window is complete, with one exception: a first snapshot that is too long for one message
-   * is shown as it comes, and until `state.isComplete`, `at` is undefined for rows that are still to come. `status`, `progress`: those
-   * changed. `error`: the server refused something. `rollback`: a change of `optimistically` was taken away.
+   * `change`: there is another state. Its window is complete, with one exception: a first snapshot that is too long for
+   * one message is shown as it comes, and until `state.isComplete`, `at` is undefined for rows that are still to come.
+   * `status`, `progress`: those changed. `error`: the server refused something. `rollback`: a change of
+   * `optimistically` was taken away.
    */
   addEventListener(type: "rollback", listener: (event: RollbackEvent) => void, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: "change", listener: (event: ChangeEvent<R, K>) => void, options?: boolean | AddEventListenerOptions): void;
@@ -297,7 +318,10 @@ export interface OrderTerm {
   collation: "BINARY" | "NOCASE" | "RTRIM";
   descending: boolean;
   nulls: "first" | "last";
-  /** What an expression that is not among the columns is made of, where that can be said: functions of one column, or of a table's column. */
+  /**
+   * The origin of an expression that is not among the columns, where it can be expressed: functions of one column, or
+   * of a table's column.
+   */
   of?: { column?: string; source?: string; calls?: [string, ...number[]][] };
 }
 
@@ -322,7 +346,10 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   readonly commit: number;
   /** Whether every row of the window is here. */
   readonly isComplete: boolean;
-  /** How rows sort within a section, the key last, and how sections do: without members where an older server does not say it. */
+  /**
+   * How rows sort within a section, the key last, and how sections do: without members where an older server does not
+   * say it.
+   */
   readonly order: { readonly order?: readonly OrderTerm[]; readonly sectionOrder?: OrderTerm & { sorted: boolean } };
   /** Rows whose contents are held. */
   readonly heldCount: number;
@@ -335,11 +362,11 @@ export class ListState<R extends object = Row, K extends Key = Key> {
    * state looks at all held rows, later ones at a table.
    */
   path(key: K): IndexPath | null;
-  /** What identifies a row, as one string. */
+  /** The key of a row, as one string. */
   keyOf(row: Readonly<R>): string;
   /**
-   * For a row with changes that the server has not shown yet (`LiveList.optimistically`); null for others. `isPlaced` is false where
-   * the row may belong elsewhere: the order or the rows there are not known here.
+   * For a row with changes that the server has not shown yet (`LiveList.optimistically`); null for others. `isPlaced`
+   * is false where the row may belong elsewhere: the order or the rows there are not known here.
    */
   pendingOf(row: Readonly<R>): { isPlaced: boolean } | null;
   /** Null beyond the end. */
@@ -350,7 +377,7 @@ export class ListState<R extends object = Row, K extends Key = Key> {
   entries(): IterableIterator<[number, Readonly<R>]>;
 }
 
-/** What a message did to the rows in the window. */
+/** The effect of a message on the rows in the window. */
 export interface Changes<C extends string = string> {
   /** New offsets of rows that were not in the result before. */
   inserted: number[];
@@ -358,7 +385,7 @@ export interface Changes<C extends string = string> {
   moved: number[];
   /** Rows whose contents changed, moved ones too, by new offset. */
   updated: { offset: number; columns: C[] }[];
-  /** Where a row of before is now; for one that is gone or was moved, where the next row that is neither is now. */
+  /** The new offset of a former row; for a row that is gone or was moved, that of the next row that stayed. */
   newOffset(offset: number): number;
 }
 
@@ -367,17 +394,20 @@ export class ChangeEvent<R extends object = Row, K extends Key = Key> extends Ev
   private constructor();
   /** A snapshot replaces everything; rows bring contents and change nothing else. */
   readonly kind: "snapshot" | "rows" | "patch";
-  /** The patch (docs/protocol.md, 3.3): the server's, or the client's own where changes of `optimistically` show; null for another kind. */
+  /**
+   * The patch (docs/protocol.md, 3.3): the server's, or the client's own where changes of `optimistically` show; null
+   * for another kind.
+   */
   readonly patch: Patch<R> | null;
   readonly before: ListState<R, K>;
   readonly after: ListState<R, K>;
   readonly changes: Changes<Column<R>>;
 }
 
-/** What the server refused, or what became of the connection. */
+/** A refusal of the server, or the fate of the connection. */
 export class FreshetError extends Error {
   private constructor();
-  /** One of docs/protocol.md, 5; or `disconnected`, `closed`, `queue_full`, `outcome_unknown`. */
+  /** A code of docs/protocol.md, 5; or `disconnected`, `closed`, `queue_full`, `outcome_unknown`. */
   readonly code: string;
   /** Whether the same may succeed later. */
   readonly retryable: boolean;
@@ -404,8 +434,8 @@ export class SQLFragment {
   readonly values: readonly any[];
 }
 /**
- * A template tag that keeps text and values apart: sql`county = ${county}`. A value becomes a parameter, an array a list
- * in parentheses (sql`id IN ${[1, 2]}`), another fragment is put in as it is.
+ * A template tag that keeps text and values apart: sql`county = ${county}`. A value becomes a parameter, an array a
+ * list in parentheses (sql`id IN ${[1, 2]}`), another fragment is put in as it is.
  */
 export function sql(strings: TemplateStringsArray | readonly string[], ...values: any[]): SQLFragment;
 export namespace sql {
@@ -416,9 +446,9 @@ export namespace sql {
 }
 
 /**
- * What is not there is not called. Paths and indexes of what is deleted, and the first path of what moves or is updated,
- * are those of before, all others those of afterwards, as `UITableView` takes them between `beginUpdates` and
- * `endUpdates`. A row whose contents are not held is undefined.
+ * Missing methods are not called. Paths and indexes of deletions, and the first path of moves and updates, refer to the
+ * former state; all others refer to the new one, as `UITableView` takes them between `beginUpdates` and `endUpdates`. A
+ * row whose contents are not held is undefined.
  */
 export interface FetchedResultsDelegate<R extends object = Row, K extends Key = Key> {
   willChange?(list: LiveList<R, K>): void;
@@ -430,33 +460,33 @@ export interface FetchedResultsDelegate<R extends object = Row, K extends Key = 
   didReload?(list: LiveList<R, K>): void;
 }
 /**
- * Reports every change to a delegate as `NSFetchedResultsController` does: sections first, then rows, those of inserted and
- * deleted sections as well. The returned function stops it.
+ * Reports every change to a delegate as `NSFetchedResultsController` does: sections first, then rows, those of inserted
+ * and deleted sections as well. The returned function stops it.
  */
 export function fetchedResults<R extends object, K extends Key>(list: LiveList<R, K>, delegate: FetchedResultsDelegate<R, K>): () => void;
 
 /** Realm's shape. Offsets in the whole result, ascending; a move is a deletion and an insertion. */
 export interface ChangeSet {
-  /** Offsets of before. */
+  /** Offsets in the former state. */
   deletions: number[];
   /** Offsets of afterwards. */
   insertions: number[];
-  /** Offsets of before. */
+  /** Offsets in the former state. */
   oldModifications: number[];
   /** Offsets of afterwards. */
   newModifications: number[];
-  /** Indexes of before. */
+  /** Indexes in the former state. */
   sectionsToDelete: number[];
   /** Indexes of afterwards. */
   sectionsToInsert: number[];
 }
-/** What a change did, all at once; null when it was no patch. */
+/** The effect of a change, all at once; null when it was no patch. */
 export function changeSet<R extends object, K extends Key>(event: ChangeEvent<R, K>): ChangeSet | null;
 
 /**
- * Firestore's shape. `oldIndex` is where the row stands when all changes before this one have been done, -1 for one that
- * comes; `newIndex` where it then is, -1 for one that goes. Taking it out at the one and putting it in at the other, in
- * turn, leads to the new result. Offsets in the whole result; a row whose contents are not held is undefined.
+ * Firestore's shape. `oldIndex` is where the row stands when all changes before this one have been done, -1 for one
+ * that comes; `newIndex` where it then is, -1 for one that goes. Taking it out at the one and putting it in at the
+ * other, in turn, leads to the new result. Offsets in the whole result; a row whose contents are not held is undefined.
  */
 export interface DocumentChange<R extends object = Row> {
   type: "added" | "modified" | "removed";
@@ -464,7 +494,7 @@ export interface DocumentChange<R extends object = Row> {
   oldIndex: number;
   newIndex: number;
 }
-/** What a change did, one after the other, in O(n log n) of the changes; null when it was no patch. */
+/** The effect of a change, one after the other, in O(n log n) of the changes; null when it was no patch. */
 export function documentChanges<R extends object, K extends Key>(event: ChangeEvent<R, K>): DocumentChange<R>[] | null;
 
 /**

@@ -74,7 +74,7 @@ export class LiveListElement extends TemplatedElement {
   connectedCallback() {
     this.upgrade("client", "query", "header", "partial", "renderRow", "renderSection", "rowTemplate", "sectionTemplate");
     adoptStyle(this.getRootNode());
-    // A copy of a list brings along copies of another one's parts.
+    // A copied list contains copies of another element's parts.
     this.#parts.removeCopies(this);
     this.append(...this.#parts.all);
     this.#measure.start();
@@ -103,7 +103,7 @@ export class LiveListElement extends TemplatedElement {
     else if (!this.#client) this.#openSoon();
   }
 
-  // What is shown.
+  // The shown state.
 
   /** The connection to use; without one the list opens its own, to `src`. */
   get client() {
@@ -152,7 +152,10 @@ export class LiveListElement extends TemplatedElement {
     }
   }
 
-  /** A row of column headers, which the page fills and listens to; it stays above the rows and scrolls sideways with them. */
+  /**
+   * A row of column headers, which the page fills and listens to; it stays above the rows and scrolls sideways with
+   * them.
+   */
   get header() {
     return this.#parts.head;
   }
@@ -164,7 +167,10 @@ export class LiveListElement extends TemplatedElement {
     this.#measured();
   }
 
-  /** Whether the rows are only the first ones of a longer list: then the last section has more too, and their number is not known. */
+  /**
+   * Whether the rows are only the first ones of a longer list: then the last section has more too, and their number is
+   * not known.
+   */
   get partial() {
     return this.#view.isPartial;
   }
@@ -176,7 +182,7 @@ export class LiveListElement extends TemplatedElement {
     this.redrawSoon();
   }
 
-  // What can be seen of it.
+  // The visible state.
 
   /** The subscription, while the element is in a document and has a query. */
   get list() {
@@ -208,7 +214,7 @@ export class LiveListElement extends TemplatedElement {
     return view ? this.#describe(view) : null;
   }
 
-  // What can be done with it.
+  // Methods.
 
   /** @param {FocusOptions} [_options] not asked: the active row gets the focus, and comes into view */
   focus(_options) {
@@ -285,7 +291,7 @@ export class LiveListElement extends TemplatedElement {
     this.#view.drawSoon();
   }
 
-  // What happens to it.
+  // Events.
 
   /** @param {ChangeEvent} event @param {boolean} isOtherQuery */
   #changed(event, isOtherQuery) {

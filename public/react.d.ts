@@ -8,8 +8,8 @@ import type { LiveListAttributes, LiveListElement } from "./element.js";
 import type { Client, FreshetError, Key, ListState, ListStatus, LiveList, Query, Row, Section, SQLValue, Window } from "./freshet.js";
 
 /**
- * The connection of all components below. It stays open when they unmount: its creator closes it. Null without a connection, as on a
- * server that renders pages; then lists are empty.
+ * The connection of all components below. It stays open when they unmount: its creator closes it. Null without a
+ * connection, as on a server that renders pages; then lists are empty.
  */
 export function FreshetProvider(properties: { client: Client | null; children?: ReactNode }): ReactElement;
 /** The provider's client, for `transact`. */
@@ -18,7 +18,7 @@ export function useFreshet(): Client | null;
 export interface LiveQueryOptions {
   /** Instead of the provider's. */
   client?: Client;
-  /** The rows whose contents are wanted; every row's when there is none. */
+  /** The rows whose contents are wanted; without it every row's. */
   window?: Window;
   /** Milliseconds between two patches at least. */
   minInterval?: number;
@@ -50,8 +50,8 @@ export interface LiveQuery<R extends object = Row, K extends Key = Key> {
 }
 
 /**
- * Follows a query for as long as the component is mounted. The query may be written in place: what counts is what it says. When it
- * or the window changes, the rows stay until the new ones are there. With null nothing is followed.
+ * Follows a query for as long as the component is mounted. The query may be written in place: what counts is what it
+ * says. When it or the window changes, the rows stay until the new ones are there. With null nothing is followed.
  */
 export function useLiveQuery<R extends object = Row, K extends Key = Key>(query: Query | null, options?: LiveQueryOptions): LiveQuery<R, K>;
 

@@ -141,7 +141,10 @@ function changesOf(patch, steps) {
     .map(([, to, changes]) => ({ offset: steps.newOffsetOf(to), changes: decodedMembers(changes) }));
 }
 
-/** @param {ListState} state @param {PatchSteps} steps @param {Message} patch @param {{offset: number, changes: Row}[]} changed */
+/**
+ * @param {ListState} state @param {PatchSteps} steps @param {Message} patch @param {{offset: number, changes: Row}[]}
+ * changed
+ */
 function summary(state, steps, patch, changed) {
   const isHeld = (/** @type {number} */ offset) => state.at(offset) !== undefined;
   const moved = new Set((patch.moved ?? []).map((/** @type {any} */ [, to]) => steps.newOffsetOf(to)));
@@ -188,7 +191,8 @@ function merged(row, changes) {
 }
 
 /**
- * A client counts along: a total, or a number of held rows, that is not what it should be means that it has lost its way.
+ * A client counts along: a total, or a number of held rows, that is not what it should be means that it has lost its
+ * way.
  *
  * @param {ListState} state @param {number} total as the server counts
  */

@@ -20,7 +20,10 @@ export class ChangeFeed {
   #since;
   /** @type {DatabaseChange[]} */
   #waiting = [];
-  /** @type {{ resolve: (result: IteratorResult<DatabaseChange, void>) => void, reject: (error: FreshetError) => void } | null} */
+  /**
+   * @type {{ resolve: (result: IteratorResult<DatabaseChange, void>) => void, reject: (error: FreshetError) => void } |
+   * null}
+   */
   #reader = null;
   /** @type {FreshetError | null} */
   #failure = null;

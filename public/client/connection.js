@@ -11,7 +11,9 @@ import { onWake } from "./wake.js";
 
 const firstDelay = 250;
 const longestDelay = 15_000;
-/** Close codes of a server that wants fewer connections, or other ones: protocol 5. They are as bad as four failures. */
+/**
+ * Close codes of a server that wants fewer connections, or other ones: protocol 5. They are as bad as four failures.
+ */
 const discouraging = [1013, 4401, 4429];
 
 /** How often the heart beats, how long a silence is asked about, and how long an answer may take; milliseconds. */
@@ -54,7 +56,8 @@ export class Connection {
    * @param {object} handlers
    * @param {() => void} handlers.opened
    * @param {(message: Record<string, any>) => void} handlers.received
-   * @param {(retryIn?: number) => void} handlers.changed to another status; with the milliseconds until the next attempt
+   * @param {(retryIn?: number) => void} handlers.changed to another status; with the milliseconds until the next
+   * attempt
    * @param {() => void} handlers.unopened an attempt ended before there was a connection
    * @param {typeof WebSocket} Socket
    */
@@ -81,8 +84,8 @@ export class Connection {
   }
 
   /**
-   * What is known of the attempts that ended before there was a connection: the server is there and refuses, or not. The next ones are
-   * made all the same.
+   * What is known of the attempts that ended before there was a connection: the server is there and refuses, or not.
+   * The next ones are made all the same.
    *
    * @param {boolean} isRefused
    */
@@ -153,7 +156,8 @@ export class Connection {
       if (isCurrent && !hasOpened) this.handlers.unopened();
     };
     socket.onclose = ({ code } = /** @type {any} */ ({})) => ended(code);
-    // Node 20 says of a server that cannot be reached only this, and never `close`. After the opening, `close` knows the code.
+    // Node 20 says of a server that cannot be reached only this, and never `close`. After the opening, `close` knows
+    // the code.
     socket.onerror = () => {
       if (!hasOpened) ended(undefined);
     };

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** What the server refused, or what became of the connection. */
+/** A refusal of the server, or the fate of the connection. */
 export class FreshetError extends Error {
   /**
    * @param {object} members

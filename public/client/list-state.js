@@ -25,7 +25,10 @@ import { identity } from "./values.js";
 
 /** @typedef {import("../freshet.js").ListState["order"]} Order as messages carry it; empty: the server does not say */
 
-/** @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending by key, rows with changes that the server has not shown yet */
+/**
+ * @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending by key, rows with changes that the server has not shown
+ * yet
+ */
 
 /** @type {Pending} */
 const nothing = new Map();

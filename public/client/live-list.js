@@ -42,7 +42,7 @@ export class LiveList extends EventTarget {
   #options;
   #requests;
   #channel;
-  /** Whether nothing counts before the next snapshot: another one was asked for. */
+  /** A new snapshot was requested: nothing counts before it comes. */
   #isResyncing = false;
   #failures = 0;
   /** Whether the server has no subscription: it refused the last one. */
@@ -60,7 +60,7 @@ export class LiveList extends EventTarget {
     super();
     this.#query = query;
     this.#options = options;
-    plainQuery(query); // What is wrong with it is said to the caller.
+    plainQuery(query); // The caller gets its errors.
     this.#channel = attach({
       opened: () => this.#subscribe(),
       lost: () => this.#lost(),
@@ -154,7 +154,9 @@ export class LiveList extends EventTarget {
     return offset === found.offset ? found : { path: offset === null ? null : this.state.pathOf(offset), offset };
   }
 
-  /** @param {import("../freshet.js").OptimisticChange} change @param {import("../freshet.js").Transaction} transaction */
+  /**
+   * @param {import("../freshet.js").OptimisticChange} change @param {import("../freshet.js").Transaction} transaction
+   */
   async optimistically(change, transaction) {
     return this.#writes.write(change, plainTransaction(transaction));
   }
@@ -204,7 +206,7 @@ export class LiveList extends EventTarget {
     const { minInterval } = this.#options;
     const another = this.#requests.begin();
     const query = another ?? plainQuery(this.#query);
-    // What is held may still be known to the server: then only the difference comes. Not to another query's.
+    // The server may still know the held version: then it sends only the difference. That needs the same query.
     const since = base.isComplete && !another ? base.version : null;
     const window = since ? base.window : this.#requests.wantedWindow ?? base.window ?? this.#options.window;
     // A list that waits does so until rows come.
@@ -257,7 +259,7 @@ export class LiveList extends EventTarget {
       if (!(error instanceof MismatchError)) throw error;
       return this.resync();
     }
-    // What is shown stays whole until what replaces it is.
+    // The shown rows stay complete until those that replace them are.
     if (!next.state.isComplete && before.isComplete && message.type !== "rows") this.#incoming = next.state;
     else if (!next.state.isComplete && this.#incoming) this.#incoming = next.state;
     else this.#goOn(message, next);
@@ -291,7 +293,7 @@ export class LiveList extends EventTarget {
   #refused(message) {
     const error = errorOf(/** @type {any} */ (message), this.#isAnswered);
     const outcome = outcomeOf(error, { hasRows: this.#list.base.isComplete, isTokenRefused: this.#channel.isTokenRefused() });
-    // What the server says of its own accord answers nothing, except that a requery may be refused so.
+    // Messages that the server sends by itself answer no request, except that they may refuse a requery.
     const mayAnswer = outcome === "goesOn" || (outcome === "waits" && this.#requests.isRequerying);
     if (mayAnswer && this.#requests.refuse(error)) return;
     this.error = error;

@@ -1,5 +1,8 @@
 // @ts-check
-/** Offsets of rows that only one of two sequences has; the other rows are in both, in the same order. Pure. Look-ups are O(log offsets). */
+/**
+ * Offsets of rows that only one of two sequences has; the other rows are in both, in the same order. Pure. Look-ups are
+ * O(log offsets).
+ */
 
 export class OffsetSet {
   /** @type {number[]} */
@@ -39,7 +42,7 @@ export class OffsetSet {
   }
 
   /**
-   * The number of leading indexes for which `holds` is true; it must be false for all others.
+   * The number of leading indexes that `holds` is true for; it must be false for all others.
    *
    * @param {(index: number) => boolean} holds
    */

@@ -100,7 +100,7 @@ export function stepsOf(changes, key) {
 }
 
 /**
- * The row as it is to be; null: there is none, or nothing is known of it.
+ * The row after the change; null: deleted, or unknown.
  *
  * @param {Step[]} steps @param {Row | undefined} base what the server has @param {readonly string[]} columns
  * @returns {Row | null}

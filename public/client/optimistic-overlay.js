@@ -4,11 +4,11 @@
  *
  * Where the order is not known a changed row stays where it is, and an inserted one is the last of its section.
  *
- * **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is certain, is
- * shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond the first or last row that is
- * held, or in a section that has no held rows, cannot be placed: it counts in its section, next to the rows that are held or at the section's
- * end, and its contents are the server's to show. A row that was held when a change was laid over it is followed by the server's
- * patches after it has left the window.
+ * **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is
+ * certain, is shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond
+ * the first or last row that is held, or in a section that has no held rows, cannot be placed: it counts in its
+ * section, next to the rows that are held or at the section's end, and its contents are the server's to show. A row
+ * that was held when a change was laid over it is followed by the server's patches after it has left the window.
  */
 
 import { ListState, offsetOfKey } from "./list-state.js";
@@ -32,7 +32,7 @@ import { Ordering } from "./ordering.js";
  */
 
 export class OptimisticOverlay {
-  /** What the server has. */
+  /** The server's state. */
   base;
   /**
    * What is shown.
@@ -57,7 +57,10 @@ export class OptimisticOverlay {
    */
   #moved = new Map();
 
-  /** @param {ListState} base complete where there are effects @param {Effect[]} [effects] @param {Ordering} [ordering] @param {string} [suffix] of the version */
+  /**
+   * @param {ListState} base complete where there are effects @param {Effect[]} [effects] @param {Ordering} [ordering]
+   * @param {string} [suffix] of the version
+   */
   constructor(base, effects = [], ordering = new Ordering({}), suffix = "") {
     this.base = base;
     this.effects = effects;
@@ -170,7 +173,7 @@ function find(key, base, last, correspondence) {
   };
   if (!last || !correspondence) return offsetOfKey(base, key);
   const offset = last.offset === null ? null : correspondence.newOffset(last.offset);
-  // One that is not held stays where the patches say.
+  // A row that is not held stays where the patches place it.
   if (offset !== null && (isRow(offset) || !base.at(offset))) return offset;
   if (base.window) return offsetOfKey(base, key);
   for (const inserted of correspondence.inserted) if (isRow(inserted)) return inserted;

@@ -15,11 +15,13 @@ import { identity } from "./values.js";
 /** @typedef {{from: IndexPath, to: IndexPath}} Change */
 
 /**
- * Only rows that the server's patch or one of the overlays touches can differ; all others are in the same order, in the same sections. Rows are
- * identified by where they were on the server, and by their keys where only one of the states has them. A touched row is updated where it is
- * if it stands between the same others as before. O(touched rows × log + sections + window).
+ * Only rows that the server's patch or one of the overlays touches can differ; all others are in the same order, in the
+ * same sections. Rows are identified by where they were on the server, and by their keys where only one of the states
+ * has them. A touched row is updated where it is if it stands between the same others as before. O(touched rows × log +
+ * sections + window).
  *
- * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence of their bases
+ * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence of
+ * their bases
  * @returns {Message | null} null where the names of sections, in their order, do not identify them
  */
 export function patchBetween(before, after, correspondence) {
@@ -114,7 +116,8 @@ function offsetsOf(touched, side) {
 }
 
 /**
- * Sections of one state and those of the next, matched by their names; null where two have one name, or those that stay are in another order.
+ * Sections of one state and those of the next, matched by their names; null where two have one name, or those that stay
+ * are in another order.
  *
  * @param {readonly Section[]} old @param {readonly Section[]} now
  */
@@ -171,7 +174,7 @@ function touchedRows(before, after, correspondence) {
     const now = correspondence.newOffset(old);
     add(before.shownOffset(old), now === null ? null : after.shownOffset(now), null);
   }
-  // What only one of the states has may have come with another section, or be a row that was put in.
+  // Rows that only one of the states has may have come with another section, or were put in.
   for (const old of correspondence.deleted) add(before.shownOffset(old), null, keyAt(before.base, old));
   for (const { key, offset } of before.inserted) add(offset, null, key);
   for (const now of correspondence.inserted) add(null, after.shownOffset(now), keyAt(after.base, now));
@@ -202,7 +205,8 @@ function insertedSection(state, index) {
 /**
  * Contents of the window's rows that were not held before, and came with nothing else.
  *
- * @param {ListState} old @param {ListState} now @param {Set<number>} given @param {(offset: number) => number | null} originOf
+ * @param {ListState} old @param {ListState} now @param {Set<number>} given @param {(offset: number) => number | null}
+ *   originOf
  */
 function filled(old, now, given, originOf) {
   const { offset: first, limit } = /** @type {import("../freshet.js").Window} */ (now.window);

@@ -35,7 +35,9 @@ export class OptimisticPlacing {
   #sections;
   /** Offsets of the rows with contents. */
   #held;
-  /** Whether a row that comes into the window has no contents either: structure alone is wanted, or rows beyond the end. */
+  /**
+   * Whether a row that comes into the window has no contents either: structure alone is wanted, or rows beyond the end.
+   */
   #holdsNothing;
 
   /** @param {ListState} base @param {Ordering} ordering */
@@ -105,8 +107,8 @@ export class OptimisticPlacing {
   }
 
   /**
-   * Beyond the first or last held row, and in a section without held rows, the place is not known: the row counts there,
-   * without contents.
+   * Beyond the first or last held row, and in a section without held rows, the place is not known: the row counts
+   * there, without contents.
    *
    * @param {Row} row @returns {Place}
    */

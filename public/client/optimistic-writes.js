@@ -25,7 +25,8 @@ export class OptimisticWrites {
    * @param {OverlaidModel} list @param {Channel} channel
    * @param {object} host
    * @param {(shown: Shown | null) => void} host.show
-   * @param {() => Promise<any>} host.isCaughtUp answered by the server once it has sent the list all that was committed before
+   * @param {() => Promise<any>} host.isCaughtUp answered by the server once it has sent the list all that was committed
+   * before
    * @param {(event: Event) => void} host.dispatch
    */
   constructor(list, channel, host) {

@@ -1,5 +1,8 @@
 // @ts-check
-/** The order of a list's rows and sections, as far as its columns determine it: protocol 3.2, `order` and `sectionOrder`. Pure. */
+/**
+ * The order of a list's rows and sections, as far as its columns determine it: protocol 3.2, `order` and
+ * `sectionOrder`. Pure.
+ */
 
 import { collationNamed, compareValues } from "./collation.js";
 
@@ -72,7 +75,10 @@ export class Ordering {
   }
 }
 
-/** @param {any} term of a message @param {Sources} sources @returns {Term | null} null: an expression that is not among the columns */
+/**
+ * @param {any} term of a message @param {Sources} sources @returns {Term | null} null: an expression that is not among
+ * the columns
+ */
 function termOf({ column, collation: named, descending: isDescending, nulls, of = {} }, sources) {
   const name = column ?? of.column ?? Object.keys(sources).find((each) => sources[each].toLowerCase() === of.source?.toLowerCase());
   const collation = collationNamed(named);
@@ -80,7 +86,7 @@ function termOf({ column, collation: named, descending: isDescending, nulls, of 
   if (name === undefined || !collation || calls.includes(null)) return null;
   return {
     value: (row) => calls.reduce((/** @type {SQLValue | undefined} */ value, /** @type {(text: string) => string} */ call) =>
-      // What a number is as a text is the server's to say.
+      // Only the server knows a number as text.
       value === null ? null : typeof value === "string" ? call(value) : undefined, row[name] ?? null),
     compare: (left, right) => {
       if ((left === null) !== (right === null)) return (left === null) === (nulls === "first") ? -1 : 1;
@@ -90,7 +96,9 @@ function termOf({ column, collation: named, descending: isDescending, nulls, of 
   };
 }
 
-/** @param {[string, ...number[]]} call @returns {((text: string) => string) | null} null for one that is not known here */
+/**
+ * @param {[string, ...number[]]} call @returns {((text: string) => string) | null} null for one that is not known here
+ */
 function functionOf([name, start, length = Infinity]) {
   // SQLite knows the case of ASCII letters alone.
   if (name === "upper") return (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());

@@ -30,12 +30,12 @@ export class OverlaidModel {
     this.#overlay = new OptimisticOverlay(emptyState);
   }
 
-  /** What is shown. */
+  /** The shown state. */
   get state() {
     return this.#overlay.state;
   }
 
-  /** What the server has. */
+  /** The server's state. */
   get base() {
     return this.#overlay.base;
   }
@@ -99,7 +99,10 @@ export class OverlaidModel {
     return this.#overlay.shownOffset(offset);
   }
 
-  /** @param {ListState} base @param {BaseCorrespondence | null} correspondence null: nothing is known of the last base's rows */
+  /**
+   * @param {ListState} base @param {BaseCorrespondence | null} correspondence null: nothing is known of the last base's
+   * rows
+   */
   #lay(base, correspondence) {
     const steps = base.isComplete ? stepsOf(this.changes, base.key) : new Map();
     const effects = OptimisticOverlay.effects(steps, base, this.#overlay, correspondence);

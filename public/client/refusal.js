@@ -23,8 +23,9 @@ const longestDelay = 15_000;
 
 /**
  * @param {FreshetError} error
- * @param {{hasRows: boolean, isTokenRefused: boolean}} list `hasRows`: the query has been answered before, so that nothing is wrong
- *   with it; `isTokenRefused`: the server refused the client's token, and the client tries to get another
+ * @param {{hasRows: boolean, isTokenRefused: boolean}} list `hasRows`: the query has been answered before, so that
+ *   nothing is wrong with it; `isTokenRefused`: the server refused the client's token, and the client tries to get
+ *   another
  * @returns {Outcome}
  */
 export function outcomeOf({ code, fatal, retryable }, { hasRows, isTokenRefused }) {
@@ -34,8 +35,8 @@ export function outcomeOf({ code, fatal, retryable }, { hasRows, isTokenRefused 
 }
 
 /**
- * A request that the server cannot read (`orderby`) begins no subscription, so the server calls its error not fatal. Nothing else comes,
- * so here it is.
+ * A request that the server cannot read (`orderby`) begins no subscription, so the server calls its error not fatal.
+ * Nothing else comes, so here it is.
  *
  * @param {{code: string, message: string, retryable?: boolean, fatal?: boolean}} message
  * @param {boolean} isAnswered whether anything else came since the subscription was asked for

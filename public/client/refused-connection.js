@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Whether a server that accepted no connection is up and refused it. Browsers do not tell programs why a handshake failed: a refused
- * origin looks like a server that is down. So the same address is requested once more, as a page.
+ * Whether a server that accepted no connection is up and refused it. Browsers do not tell programs why a handshake
+ * failed: a refused origin looks like a server that is down. So the same address is requested once more, as a page.
  */
 
 import { FreshetError } from "./errors.js";

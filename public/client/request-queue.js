@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What one list has asked and not been answered yet. The server answers a subscription's requests in their order, so
- * the first one of a kind is the one that an answer belongs to. Nothing is lost with a connection: what is not answered
- * is asked again on the next one.
+ * The unanswered requests of one list. The server answers a subscription's requests in their order, so the first one of
+ * a kind is the one that an answer belongs to. Nothing is lost with a connection: unanswered requests are sent again on
+ * the next one.
  */
 
 import { rowOf } from "./apply.js";
@@ -16,7 +16,8 @@ import { rowOf } from "./apply.js";
 /**
  * @typedef {object} Request
  * @property {Kind} kind @property {Message} members of its message
- * @property {Promise<any>} promise @property {(value?: any) => void} resolve @property {(error: FreshetError) => void} reject
+ * @property {Promise<any>} promise @property {(value?: any) => void} resolve @property {(error: FreshetError) => void}
+ * reject
  * @property {() => void} [accepted] called when the server has done it
  * @property {boolean} [isBegunWith] the subscription began with the query that is wanted
  * @property {() => readonly string[]} [columns] @property {any[]} rows that have come
@@ -149,7 +150,7 @@ export class RequestQueue {
     const index = this.#sent.findIndex(({ kind }) => kind !== "refused requery");
     if (index < 0) return false;
     const request = this.#sent[index];
-    // What was sent with it will be answered all the same.
+    // The requests that were sent with it will be answered all the same.
     if (request.kind === "requery") this.#sent[index] = { ...request, kind: "refused requery" };
     else this.#sent.splice(index, 1);
     request.reject(error);

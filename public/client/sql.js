@@ -76,7 +76,8 @@ export function plainQuery(query) {
 /**
  * A statement of a transaction: a fragment, or text with parameters.
  *
- * @param {SQLFragment | {sql: string | SQLFragment, params?: any} | string} statement @returns {{sql: string, params?: any}}
+ * @param {SQLFragment | {sql: string | SQLFragment, params?: any} | string} statement @returns {{sql: string, params?:
+ *   any}}
  */
 export function plainStatement(statement) {
   if (typeof statement === "string") return { sql: statement };

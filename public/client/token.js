@@ -9,7 +9,10 @@ import { FreshetError } from "./errors.js";
 const id = "token";
 /** How long before it expires a token is renewed; one of a short life in the middle of it. Milliseconds. */
 const lead = 30_000;
-/** How long after a token was refused, or could not be had, another one is asked for: at first and at most. Milliseconds. */
+/**
+ * How long after a token was refused, or could not be had, another one is asked for: at first and at most.
+ * Milliseconds.
+ */
 const firstRetry = 1_000;
 const longestRetry = 15_000;
 /** Timers of browsers cannot wait for longer than 24 days. */
@@ -23,7 +26,7 @@ export class TokenKeeper {
   #expired = "";
   /** Tokens in a row that were refused, or could not be had. */
   #failures = 0;
-  /** Whether the server refused the client's token, and another one may come. */
+  /** Whether the server refused the client's token, and the token source may give a new one. */
   isRefused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Writes that wait for a connection: in order, one under way at a time, each done once. Every write has a name (`once`), under
- * which the server remembers what came of it, so that one whose answer was lost with its connection can be sent again; as long
- * as it is the same server, which its epoch says.
+ * Writes that wait for a connection: in order, one under way at a time, each done once. Every write has a name
+ * (`once`), under which the server remembers what came of it, so that one whose answer was lost with its connection can
+ * be sent again; as long as it is the same server, which its epoch says.
  */
 
 import { FreshetError } from "./errors.js";
@@ -10,7 +10,8 @@ import { FreshetError } from "./errors.js";
 /** @typedef {import("../freshet.js").Message} Message */
 /**
  * @typedef {object} Write
- * @property {string} once @property {Message} members of its message @property {string | null} epoch in which it was sent; null: it was not
+ * @property {string} once @property {Message} members of its message @property {string | null} epoch in which it was
+ * sent; null: it was not
  * @property {number} refusals in a row that may be none later @property {() => void} sent
  * @property {(answer: Message) => void} resolve @property {(error: FreshetError) => void} reject
  */
@@ -19,7 +20,7 @@ const most = 1_000;
 /** How often a write is sent again while the server cannot do it. */
 const patience = 6;
 const firstDelay = 250;
-/** What the server does not remember, because nothing was done. */
+/** The server does not remember these, because nothing was done. */
 const transient = ["overloaded", "limit_exceeded", "shutting_down"];
 
 export class WriteQueue {

@@ -16,7 +16,7 @@ export function arrange(parent, before, elements) {
     if (element === cursor) {
       cursor = cursor.nextElementSibling;
     } else if (cursor && cursor.nextElementSibling === element) {
-      // What stands here belongs elsewhere, and is moved when its turn comes.
+      // The element at the cursor belongs elsewhere, and is moved when its turn comes.
       cursor = element.nextElementSibling;
     } else {
       put(parent, element, cursor);

@@ -97,7 +97,7 @@ function isTitled({ indexTitle }, letter) {
 }
 
 /**
- * The first after the current section, from the beginning again when there is none.
+ * The first after the current section, or else the first from the beginning.
  *
  * @param {readonly Section[]} sections @param {number} current @param {(section: Section) => boolean} isWanted
  */

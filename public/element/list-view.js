@@ -2,8 +2,8 @@
 /**
  * The list on the screen: of all the rows only those in view have elements, and a few around them.
  *
- * Everything is drawn once a frame at most. What messages did since the last frame is in `#pending`; what is on the
- * screen is `#drawn` laid out by `#layout`, and only `draw` goes from there to the newest state.
+ * Everything is drawn once a frame at most. `#pending` has the changes since the last frame. The screen shows `#drawn`,
+ * laid out by `#layout`; only `draw` goes from there to the newest state.
  */
 
 import { ActiveRow } from "./active-row.js";
@@ -25,7 +25,8 @@ import { Transition } from "./transition.js";
  * @property {ListState} state @property {ListLayout} layout @property {boolean} hasHeaders
  * @property {number} top of the view in the list @property {number} viewHeight
  * @property {number} shift see ScrollPosition
- * @property {number} rowsAbove the first row: for their numbers @property {boolean} isPartial whether the last section goes on
+ * @property {number} rowsAbove the first row: for their numbers @property {boolean} isPartial whether the last section
+ * goes on
  * @property {ActiveRow} active @property {PendingChanges | null} change since the last frame
  */
 
@@ -192,7 +193,7 @@ export class ListView {
     this.#isJumping = true;
   }
 
-  /** Nothing is drawn any more; what is there stays. */
+  /** Stops drawing; the rows stay. */
   stop() {
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.#settling);

@@ -14,7 +14,10 @@ const slideDuration = 320;
 const mostMovements = { atOnce: 200, perSecond: 100 };
 /** Coloured cells and rows at a time. */
 const mostTints = 120;
-/** With more than these, colours fade in steps: each change of a colour paints its row again, and no eye follows so many. */
+/**
+ * With more than these, colours fade in steps: each change of a colour paints its row again, and no eye follows so
+ * many.
+ */
 const smoothTints = 16;
 
 /**

@@ -9,10 +9,10 @@ import { destinationOf, TypedLetters } from "./keys.js";
 /** @typedef {import("./list-view.js").ListView} ListView */
 /** @typedef {import("./row-view.js").RowView} RowView */
 
-/** What makes something of keys and clicks by itself. */
+/** Elements that use keys and clicks themselves. */
 const controls =
   "a[href], button, input, select, textarea, summary, label, audio, video, [tabindex], [contenteditable]";
-/** What makes something of letters and arrows too. */
+/** Elements that use letters and arrows too. */
 const fields = "input, select, textarea, audio, video, [contenteditable]";
 
 export class Navigation {
@@ -49,7 +49,10 @@ export class Navigation {
       ? /** @type {HTMLElement} */ (focused) : null;
   }
 
-  /** Whether a row, a column header or something in them has the focus: the list itself would be a stop before the headers, and lead back into the rows. */
+  /**
+   * Whether a row, a column header or something in them has the focus: the list itself would be a stop before the
+   * headers, and lead back into the rows.
+   */
   get #isInside() {
     const { activeElement } = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
     return activeElement !== this.scroller && this.scroller.contains(activeElement);

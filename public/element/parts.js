@@ -28,7 +28,9 @@ export class Parts {
   message = part("live-message");
   /** Below the rows: totals of all of them. */
   totals = part("live-totals", { role: "group", "aria-label": "Totals" });
-  /** Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts. */
+  /**
+   * Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts.
+   */
   stale = part("live-stale", { "aria-hidden": "true" });
   status = part("live-status", { role: "status" });
   /** As tall as the style sheet wants rows and headers, in whatever unit. */
@@ -65,7 +67,7 @@ export class Parts {
   }
 }
 
-/** What the rows have to be laid out in. */
+/** The area that the rows are laid out in. */
 export class Measure {
   #observer;
 
@@ -86,7 +88,7 @@ export class Measure {
     this.#observer.disconnect();
   }
 
-  /** What is left for rows. */
+  /** The height that is left for rows. */
   get viewHeight() {
     return Math.max(0, this.parts.scroller.clientHeight - this.#headHeight);
   }
@@ -103,7 +105,10 @@ export class Measure {
     };
   }
 
-  /** Publishes the scroll bar's width, which differs between systems, and the head's height: elements next to them need to know. */
+  /**
+   * Publishes the scroll bar's width, which differs between systems, and the head's height: elements next to them need
+   * to know.
+   */
   showSizes() {
     this.#set("--live-bar", this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth);
     this.#set("--live-head", this.#headHeight);

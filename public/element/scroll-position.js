@@ -16,10 +16,10 @@ const longestScroll = 4;
 export class ScrollPosition {
   /** Top of the view in the whole list. */
   top = 0;
-  /** What the scroll bar said last. */
+  /** The last position of the scroll bar. */
   scrollTop = 0;
 
-  /** What to add to a place in the list to get the one on the canvas that is scrolled. */
+  /** The difference between a place in the list and the one on the scrolled canvas. */
   get shift() {
     return this.scrollTop - this.top;
   }

@@ -23,8 +23,8 @@ export class SectionSet {
   }
 
   /**
-   * Shows the sections of some indices, ascending. Those that go keep their elements until `removeOthers`: rows of them
-   * may have to be put elsewhere.
+   * Shows the sections of some indices, ascending. Sections that go keep their elements until `removeOthers`, because
+   * their rows may have to be put elsewhere.
    *
    * @param {Frame} frame @param {number[]} indices @param {SectionRecipe} recipe
    * @returns {Map<number, SectionView>} by index

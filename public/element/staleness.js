@@ -62,7 +62,8 @@ function waiting(error, hasRows) {
 }
 
 /**
- * Without the place in the query, and without SQL's word for what is not there: the page's visitors have not written it.
+ * Without the place in the query, and without SQL's word for what is not there: the page's visitors have not written
+ * it.
  *
  * @param {string} message "orderBy[0]: no such column: task.due"
  */

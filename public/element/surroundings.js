@@ -13,7 +13,7 @@ import { TotalsBar } from "./totals-bar.js";
 /** @typedef {import("./types.js").Status} Status */
 /** @typedef {import("./parts.js").Parts} Parts */
 
-/** What is said and shown in words. */
+/** The element's texts. */
 export const texts = {
   loading: "Loading",
   stale: staleTexts,
@@ -26,7 +26,10 @@ export const texts = {
   firstRows: (count) => `The first ${formatted(count)} rows`,
 };
 
-/** @typedef {{rowsAbove: number, isPartial: boolean, isOutdated: boolean, isAsking: boolean}} Extent `rowsAbove`: the page's own */
+/**
+ * @typedef {{rowsAbove: number, isPartial: boolean, isOutdated: boolean, isAsking: boolean}} Extent `rowsAbove`: the
+ * page's own
+ */
 
 export class Surroundings {
   #said = "";
@@ -37,7 +40,8 @@ export class Surroundings {
    * @param {(section: number) => void} jump
    * @param {() => HTMLTemplateElement | null} emptyTemplate
    * @param {() => import("./staleness.js").Situation} situation
-   * @param {() => HTMLTemplateElement | null} totalsTemplate @param {(element: Element) => void} changed called with totals that changed
+   * @param {() => HTMLTemplateElement | null} totalsTemplate @param {(element: Element) => void} changed called with
+   *   totals that changed
    */
   constructor(host, parts, jump, emptyTemplate, situation, totalsTemplate, changed) {
     this.host = host;

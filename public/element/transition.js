@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * From one frame to the next, where messages came in between: rows slide from where they were seen to where they are,
- * what comes in and what goes fades, and what changed is coloured. Nothing of this is needed for the list to be right.
+ * Animates from one frame to the next: rows slide to their new places, rows that come or go fade, and changed cells are
+ * coloured. The list is right without it.
  */
 
 import { cellsOf } from "./recipe.js";

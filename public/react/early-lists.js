@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Lists of components that wait for their first rows in a Suspense boundary. React forgets all that such a component had, so its list
- * is kept here, by client and query, until the component is mounted and claims it. An unclaimed one is closed: React may
- * render a component and never mount it.
+ * Lists of components that wait for their first rows in a Suspense boundary. React forgets all that such a component
+ * had, so its list is kept here, by client and query, until the component is mounted and claims it. An unclaimed one is
+ * closed: React may render a component and never mount it.
  */
 
 import { viewOf } from "./view.js";
@@ -28,7 +28,7 @@ class EarlyList {
     this.list = wanted.client.subscribe(wanted.query, wanted.options);
     const events = /** @type {EventTarget} */ (this.list);
     /**
-     * Resolved with the first rows, and when there will be none.
+     * Resolved with the first rows, or when none will come.
      *
      * @type {Promise<void>}
      */
@@ -77,7 +77,7 @@ class EarlyList {
 const lists = new WeakMap();
 
 /**
- * The list that waits for a component, opened when there is none.
+ * The list that waits for a component; opened if missing.
  *
  * @param {Wanted} wanted
  */

@@ -2,10 +2,11 @@
 /**
  * Follows what one component wants, and is its store for `useSyncExternalStore`. Knows nothing of React.
  *
- * - `#shown` is the list on the screen. Another query or window goes to the same list (`requery`, `setWindow`), so that what both results
- *   have keeps its identity, and the rows stay until the new ones have come.
- * - `#coming` takes its place once it is complete, where a list cannot change: another client, a window where there was none.
- * - What happens is announced in a microtask. A message of the server is several events, which are one rendering so.
+ * - `#shown` is the list on the screen. Another query or window goes to the same list (`requery`, `setWindow`), so that
+ *   what both results have keeps its identity, and the rows stay until the new ones have come.
+ * - `#coming` takes its place once it is complete, where a list cannot change: another client, a window where there was
+ *   none.
+ * - Changes are announced in a microtask, so that the several events of one message of the server are one rendering.
  */
 
 import { claimEarlyList } from "./early-lists.js";
@@ -63,11 +64,11 @@ export class QueryStore {
 
   getSnapshot = () => this.#view;
 
-  /** The same for the whole of a hydration. */
+  /** As above, for the whole of a hydration. */
   getServerSnapshot = () => this.#first;
 
   /**
-   * The component is mounted. What this returns says that it is not any more; StrictMode and Fast Refresh mount again at once, and
+   * The component is mounted. The returned function unmounts it; StrictMode and Fast Refresh mount again at once, and
    * keep the list.
    */
   retain() {
@@ -80,7 +81,9 @@ export class QueryStore {
     };
   }
 
-  /** @param {Wanted | null} wanted @param {boolean} hasWaited whether its list may be one that waits for the component */
+  /**
+   * @param {Wanted | null} wanted @param {boolean} hasWaited whether its list may be one that waits for the component
+   */
   follow(wanted, hasWaited) {
     if (isSame(wanted, this.#wanted)) return;
     this.#wanted = wanted;
@@ -173,7 +176,7 @@ export class QueryStore {
     followed?.list.close();
   }
 
-  /** Nothing is wanted any more. */
+  /** Ends all lists. */
   #stop() {
     this.#end(this.#shown);
     this.#shown = null;
