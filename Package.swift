@@ -5,9 +5,8 @@ import PackageDescription
 /// compiler's new warnings never stop a user's build.
 let strict = Context.environment["FRESHET_STRICT"] == "1"
 
-/// What is tested is optimized, with its assertions: tests take half of the time so, calls have bounds in time, and
-/// pages are tried with a server that keeps up. `FRESHET_OPTIMIZED=1` does that without the strictness
-/// (scripts/mutate.sh).
+/// Tests run optimized code with its assertions: they take half of the time, calls have bounds in time, and pages are
+/// tried with a server that keeps up. `FRESHET_OPTIMIZED=1` does that without the strictness (scripts/mutate.sh).
 let optimized = strict || Context.environment["FRESHET_OPTIMIZED"] == "1"
 
 /// `FRESHET_FUZZ=1` (set by scripts/fuzz.sh) adds the executable freshet-fuzz and has the modules that it drives report
@@ -28,7 +27,7 @@ let cSettings: [CSetting] =
   (strict ? [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])] : []) + (optimized ? [.unsafeFlags(["-O2"])] : [])
   + (fuzz ? [.unsafeFlags(["-fsanitize=fuzzer-no-link,address,undefined", "-fno-sanitize-recover=undefined"])] : [])
 
-/// What `freshet --version` names, set by scripts/dist.sh.
+/// The commit in `freshet --version`, set by scripts/dist.sh.
 let commit: [CSetting] =
   switch Context.environment["FRESHET_COMMIT"] {
   case nil, "": []
@@ -55,7 +54,7 @@ func module(_ floor: Floor, _ name: String, _ dependencies: [Target.Dependency] 
   .target(name: name, dependencies: dependencies, path: floor.path(name), swiftSettings: moduleSettings)
 }
 
-/// What Debian's package `apt` installs.
+/// A library that Debian's package `apt` installs.
 func system(_ floor: Floor, _ name: String, _ library: String, apt: String) -> Target {
   .systemLibrary(name: name, path: floor.path(name), pkgConfig: library, providers: [.apt([apt])])
 }
@@ -119,11 +118,11 @@ let package = Package(
       .engine, "Store", ["CFreshetSystem", "ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections"]),
     module(
       .engine, "QueryCompiler", ["ChangeCapture", "CSQLite", "Ground", "LiveQuery", "RankedCollections", "Store"]),
-    // Who has the name of the file, what has changed in it, and what numbers its states have.
+    // The identity of the file, its changes, and the numbers of its states.
     module(
       .engine, "Following",
       ["CFreshetSystem", "CSQLite", "ChangeCapture", "Ground", "LiveQuery", "Store", logging]),
-    // What subscribers ask for and are told, and the threads that read for them.
+    // Requests of subscribers and their answers, and the threads that read for them.
     module(
       .engine, "Requests",
       [
@@ -154,7 +153,7 @@ let package = Package(
         "ChangeCapture", "Delivery", "Feed", "Following", "Ground", "Lists", "LiveQuery", "Requests", "Store", "Wire",
         logging,
       ]),
-    // What programs see: lists as values, and their controllers.
+    // Types that programs see: lists as values, and their controllers.
     module(.libraries, "FreshetResults", ["LiveQuery", "Wire"]),
     module(
       .libraries, "Freshet",

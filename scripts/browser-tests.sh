@@ -11,7 +11,7 @@ export CHROMIUM FRESHET_BIN
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# What takes longest begins first.
+# The longest tests begin first.
 long=(Tests/WebTests/browser/{table,demo}_test.py)
 others=()
 for file in Tests/WebTests/browser/*_test.py; do [[ " ${long[*]} " == *" $file "* ]] || others+=("$file"); done

@@ -25,7 +25,7 @@ function bundle(source, name) {
   run("esbuild", `public/${source}`, "--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning",
     "--sourcemap", "--sources-content=false", `--outfile=${folder}/${name}`);
   const map = JSON.parse(readFileSync(join(folder, `${name}.map`), "utf8"));
-  // Beside the file, wherever it was made.
+  // Next to the file, wherever it was made.
   map.sources = map.sources.map((path) => path.replace(/^.*\/public\//, ""));
   return { [name]: readFileSync(join(folder, name), "utf8"), [`${name}.map`]: `${JSON.stringify(map)}\n` };
 }

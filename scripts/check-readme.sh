@@ -73,7 +73,7 @@ cut_blocks() {
   ' "$file"
 }
 
-# What every block's script begins with.
+# The beginning of every block's script.
 prelude() {
   cat <<EOF
 set -euo pipefail

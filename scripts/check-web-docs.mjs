@@ -15,7 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "Tests/WebTests/.snippets");
 const types = "/usr/share/nodejs/@types";
 
-/** What blocks may use without a word, by its name. */
+/** Names that blocks may use without a declaration. */
 const known = {
   connect: 'import { connect } from "freshet";',
   sql: 'import { sql } from "freshet";',
@@ -97,7 +97,7 @@ writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
   },
   files: ["../react-needs.d.ts", "ambient.d.ts", ...places.keys()],
 }));
-// Files that are loaded from beside a page.
+// Files next to the page that it loads.
 for (const name of ["freshet", "freshet.min"]) writeFileSync(join(folder, `${name}.d.ts`), 'export * from "freshet";\n');
 try {
   execFileSync("tsc", ["-p", folder, "--pretty", "false"], { encoding: "utf8" });

@@ -38,7 +38,7 @@ finish() {
   local status=$? index name
   trap '' INT TERM
   if ((${#names[@]} > 0)); then echo 'Ending'; fi
-  # Those who need others first.
+  # Containers that need others first.
   for ((index = ${#names[@]} - 1; index >= 0; index--)); do
     name=${names[index]}
     kill -TERM "${pids[$name]}" 2>/dev/null || continue
@@ -103,7 +103,7 @@ add() { # part, condition that says that it is there, and its argument
   done
 }
 
-# What is killed is started again, as with `restart: unless-stopped`.
+# Killed processes are started again, as with `restart: unless-stopped`.
 supervise() {
   local name early=0
   while sleep 0.5; do

@@ -32,7 +32,7 @@ COMMITS = 4
 
 class Server:
     def __init__(self, path):
-        # A file, and no pipe: nobody reads on while the server goes on writing.
+        # A file instead of a pipe, because the server goes on writing while the script does not read.
         log = path + ".log"
         with open(log, "w") as output:
             self.process = subprocess.Popen(

@@ -20,7 +20,7 @@ dist=$PWD/.build/dist
 stage=$dist/freshet-$version-linux-$architecture
 rm -rf "$stage" "$dist/debian" && mkdir -p "$stage" "$dist/debian"
 
-# What both have, below a prefix: the archive's is its own folder, the package's is /usr.
+# The common files of both, below a prefix: the archive's is its own folder, the package's is /usr.
 tree() { # prefix
   install -D "$("${build[@]}" --show-bin-path)/freshet" "$1/bin/freshet"
   strip --strip-debug "$1/bin/freshet"
@@ -38,7 +38,7 @@ tree() { # prefix
   chmod -R u=rwX,go=rX "$1"
 }
 
-# Whether a module of a package was linked. What only libraries and tests use is not.
+# Whether a module of a package was linked. Modules that only libraries and tests use are not.
 linked() { # checkout
   local module
   for module in "$1"*/ "$1"Sources/*/; do
@@ -47,7 +47,7 @@ linked() { # checkout
   return 1
 }
 
-# Of everything that is in the binary.
+# The licences of everything that is in the binary.
 licenses() { # folder
   local package file
   for package in .build/checkouts/*/; do

@@ -300,7 +300,7 @@ def disk(folder):
         subprocess.run(["umount", "-l", small], check=True)
 
 
-# What fails, how, and whether only where the database's files are meant.
+# The calls that fail, how, and whether only where the database's files are meant.
 CALLS = [
     ("pread64", "EIO", True), ("pwrite64", "EIO", True), ("pwrite64", "ENOSPC", True), ("fsync,fdatasync", "EIO", True),
     ("mmap", "ENOMEM", True), ("openat", "EMFILE", True), ("ftruncate,fallocate", "ENOSPC", True), ("accept,accept4", "EMFILE", False),
@@ -429,7 +429,7 @@ def memory(folder):
     with sqlite3.connect(make(folder)) as db:
         db.executemany("INSERT INTO t VALUES (-?, ?)", [(number, "x" * 100) for number in range(1, 50_000)])
     foreign(os.path.join(folder, "app.sqlite"), *range(-49_999, 0))
-    # A trace of where it ended takes ten seconds and tells nothing here.
+    # A trace of the place where it ended takes ten seconds and shows nothing here.
     environment = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     server = Server(folder, env=environment)
     assert server.wait()
@@ -542,7 +542,7 @@ def clock(folder):
     return "5 jumps between -1 day and +10 years: lists go on"
 
 
-# What a call of the file system may do instead of what it should, one time in a hundred; and a kill now and then.
+# Failures of file system calls, one in a hundred; and a kill now and then.
 ERRORS = r"""
 #define _GNU_SOURCE
 #include <dlfcn.h>

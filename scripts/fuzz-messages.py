@@ -53,7 +53,7 @@ WORDS = ["id", "a", "t", "t u", "1", "'x'", "NULL", "(SELECT 1)", "max(id)", "a 
 
 
 def mutated(value, depth=0):
-    # What is no object ends the connection: rarely.
+    # A message that is not an object ends the connection: rarely.
     if random.random() < (0.08 if depth else 0.0005):
         return random.choice(WORDS)
     if isinstance(value, dict):

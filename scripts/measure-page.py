@@ -36,7 +36,7 @@ FIRST_ROW = """async () => {
   return performance.now();
 }"""
 LARGE_ROWS = int(os.environ.get("LARGE_ROWS", "1000000"))
-# What is done in the page, and the first rows as SQLite alone has them.
+# The actions in the page, and the first rows as SQLite alone has them.
 CRITERIA = {
     "sorted, no index": ("#/orders?sort=total", "SELECT * FROM orders ORDER BY total, id LIMIT 200"),
     "sorted, index": ("#/orders?sort=name", "SELECT * FROM orders ORDER BY name, id LIMIT 200"),
@@ -131,7 +131,7 @@ def criteria(browser, public, path):
     for _ in range(5):
         for name, (address, sql) in CRITERIA.items():
             changed, linked, alone = times[name]
-            # Each time another one: a list that was shown a moment ago is still there.
+            # A new one each time: a list that was shown a moment ago is still open.
             with running(public, path) as server:
                 linked.append(time_of_link(browser, f"{server.url}/{address}"))
             with running(public, path) as server:

@@ -41,7 +41,7 @@ class Server:
                 self.url = found[1]
                 break
         self.start = time.perf_counter() - start
-        # Nobody reads what it logs from here on; it must not wait for that.
+        # Its log is not read from here on, and must not block it.
         self.reader = subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=subprocess.DEVNULL)
 
     def __enter__(self):

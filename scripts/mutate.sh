@@ -2,9 +2,8 @@
 # Drops each rule of something that must not be wrong, one at a time, and shows which tests notice.
 #
 #     scripts/mutate.sh capture|records|access|lists|self-check|machine|aggregates|feed|journal [NAME ...]
-#
 # scripts/mutations has the rules. All of a list go into one copy of the sources, each behind a name that the
-# environment turns on, so that one build serves all. What the quick tests do not notice is left to the long ones
+# environment turns on, so that one build serves all. Rules that the quick tests do not notice are left to the long ones
 # (capture: hostile writers, FRESHET_TICKS=3000; access: random rules, FRESHET_SEEDS=100). Run by hand: it takes a
 # quarter of an hour.
 set -euo pipefail

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|tenants|model|fuzz|test
-#
-# Makes sure that what the target of that name needs is installed (`test`: what all of them need). On Debian and its
-# relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
-# printed and nothing is touched. Nothing missing: nothing happens. What is there is found by use, not by package
+# Makes sure that the packages of the target of that name are installed (`test`: those of all targets). On Debian and
+# its relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
+# printed and nothing is touched. Nothing missing: nothing happens. Installed programs are found by use, not by package
 # name, so a libwebsockets built by hand or a Node from nodejs.org counts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -55,7 +54,7 @@ look_for_dist() {
   need debootstrap command -v debootstrap
   need systemd-container command -v systemd-nspawn
   need dpkg-dev command -v dpkg-shlibdeps
-  # Of Foundation, which is in the binary.
+  # Foundation, which is in the binary, needs it.
   need libcurl4-openssl-dev pkg-config --exists libcurl
 }
 
@@ -189,7 +188,8 @@ install_missing() {
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Packages of Python, into a folder of their own. What the system has is seen there too: python.sh uses one of both.
+# Packages of Python, into a folder of their own. The system's packages are visible there too: python.sh uses one of
+# both.
 install_python() { # its module, then options of pip
   if scripts/python.sh -c "import $1" 2>/dev/null; then return; fi
   say "Installing $1 for Python into .build/venv"

@@ -34,8 +34,7 @@ judge() { # part, status, detail; its output is in the log
   fi
 }
 
-# A part that does not depend on time runs beside the next ones, with what they leave of the processors, until it is
-# joined.
+# A part that does not depend on time runs at the same time as the next ones, at a lower priority, until it is joined.
 begin() { # name, then the command
   local start=$SECONDS
   shift

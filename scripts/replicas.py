@@ -136,7 +136,7 @@ class Balancer(socketserver.ThreadingTCPServer):
                         other.settimeout(None)
                         back = threading.Thread(target=self.copy, args=(other, self.request), daemon=True)
                         back.start()
-                        # Whoever stays long is sent elsewhere.
+                        # Long connections are sent elsewhere.
                         threading.Timer(balancer_chance.uniform(3, 20), self.end, args=(other,)).start()
                         self.copy(self.request, other)
                         return

@@ -22,7 +22,7 @@ for module in Freshet FreshetClient; do
   docc convert "Sources/Libraries/$module/$module.docc" --additional-symbol-graph-dir "$graph" \
     --output-dir ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
     --fallback-bundle-identifier "$module" --analyze --warnings-as-errors >"$log" 2>&1 ||
-    # What it suggests besides are notes.
+    # Its suggestions are notes.
     { grep -A8 '^error' "$log"; exit 1; }
   echo ".build/docs/$module.doccarchive"
 done

@@ -49,7 +49,7 @@ check_public() {
   rm "$served"
 }
 
-# What must survive a restart: one more well, like the first one but for its name.
+# A row that must survive a restart: one more well, like the first one but for its name.
 note="Kept by test-docker $$"
 insertion='INSERT INTO well(name, county, operator, status, depth, county_id, operator_id)'
 insertion+=' SELECT :note, county, operator, status, depth, county_id, operator_id FROM well ORDER BY id LIMIT 1'

@@ -18,7 +18,7 @@ program=${1:-.build/debug/freshet}
 [[ $(id -u) == 0 ]] || skip 'booting a system needs root'
 command -v systemd-nspawn >/dev/null || skip 'there is no systemd-nspawn here (apt-get install systemd-container)'
 
-# What the package's files and its postinst make, for a program that was not built for it.
+# The files of the package and of its postinst, for a program that was not built for it.
 install_by_hand() {
   local library
   install -D "$program" "$root/usr/bin/freshet"
@@ -51,7 +51,7 @@ if [[ -z $root ]]; then
   install_by_hand
 fi
 
-# What happens inside, once all services are up. Its last line says how it ended.
+# Runs inside, once all services are up. Its last line is the outcome.
 cat >"$root/usr/local/sbin/try-freshet" <<'INSIDE'
 #!/bin/bash
 exec >/tried 2>&1

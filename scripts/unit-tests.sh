@@ -12,7 +12,7 @@ export PROGRAM
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# What takes longest begins first.
+# The longest tests begin first.
 modules=(ListTests ServerTests ClusterTests ControllersTests FreshetClientTests)
 for folder in Tests/*Tests Tests/*/*Tests; do
   module=${folder##*/}

@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 USUAL = 244_292
 
-# Benchmark, finding (a regular expression; of several the largest is told), what a reader is told of it.
+# Benchmark, finding (a regular expression; the largest of several counts), and its text for the reader.
 ROWS = [
     ("change", "content, p50", "one-row change, from the end of its commit to the encoded patch: contents"),
     ("change", "sort, p50", "the same: a sort value"),

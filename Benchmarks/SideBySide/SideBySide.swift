@@ -136,8 +136,8 @@ struct ClosedBank: Codable, FetchableRecord, Sendable {
   }
 }
 
-/// With `ValueObservation`: all rows again after each change, cut into sections. What changed would take a difference
-/// besides.
+/// With `ValueObservation`: all rows again after each change, cut into sections. Finding the changes would take a
+/// difference in addition.
 @MainActor final class ObservedBanks {
   private(set) var sections: [(state: String, banks: [ClosedBank])] = []
   private(set) var updates = 0

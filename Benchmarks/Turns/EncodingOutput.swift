@@ -11,11 +11,11 @@ final class EncodingOutput: SubscriptionOutput {
     var errors = 0
     var bytes = 0
     var isWhole = false
-    /// Of the last patch.
+    /// The operations of the last patch.
     var operations = Operations()
   }
 
-  /// What a patch lists, by kind.
+  /// The operations of a patch, by kind.
   struct Operations {
     var deleted = 0
     var inserted = 0
@@ -49,7 +49,7 @@ final class EncodingOutput: SubscriptionOutput {
     }
   }
 
-  /// What was sent since the last call.
+  /// The counts since the last call.
   func take() -> Counts {
     counts.withLock { counts in
       let taken = counts

@@ -15,9 +15,8 @@ struct Placed {
 }
 
 /// The fewest operations that lead from one list to another: an oracle that shares nothing with the engine.
-///
-/// Rows whose sort values are as they were stay. Of the others as many stay as stand between the same of those as
-/// before, in the order in which they stood; protocol 3.3 permits no more.
+/// Rows whose sort values are as they were stay. Of the others, those stay that keep their order between the same
+/// neighbours; protocol 3.3 permits no more.
 func fewestOperations(from old: [Placed], to new: [Placed]) -> Int {
   let before = Dictionary(uniqueKeysWithValues: old.map { ($0.id, $0) })
   let after = Dictionary(uniqueKeysWithValues: new.map { ($0.id, $0) })
@@ -34,7 +33,7 @@ func fewestOperations(from old: [Placed], to new: [Placed]) -> Int {
   var gaps: [Int: [(old: Int, new: Int)]] = [:]
   for (id, place) in newPlaces {
     guard let from = oldPlaces[id], let row = before[id], let now = after[id] else { continue }
-    // One that left a section that went, or came into one that is new, is counted above.
+    // A row that left a deleted section, or came into a new one, is counted above.
     guard newCounties.contains(row.county), oldCounties.contains(now.county) else { continue }
     if row.county == now.county, from.gap == place.gap {
       gaps[place.gap, default: []].append((from.position, place.position))
@@ -48,7 +47,7 @@ func fewestOperations(from old: [Placed], to new: [Placed]) -> Int {
     stayed += run
     operations += rows.count - run
   }
-  // What stays and was renamed, or differs in its contents, is told as an update.
+  // A row that stays and was renamed, or differs in its contents, is sent as an update.
   return operations + stayed + fixed.count { before[$0]?.content != after[$0]?.content }
 }
 

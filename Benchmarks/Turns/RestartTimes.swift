@@ -5,7 +5,7 @@ import GRDB
 import Ground
 import Store
 
-/// What keeping the state of a followed file costs, and going on from it: `freshet-turns restart wells.sqlite`.
+/// The cost of keeping the state of a followed file, and of starting from it: `freshet-turns restart wells.sqlite`.
 ///
 /// Every line is a name and nanoseconds, or bytes.
 struct RestartTimes {

@@ -59,7 +59,7 @@ struct TurnsCommand {
   }
 }
 
-/// Unbuffered: whoever asked waits for it.
+/// Unbuffered, because the benchmark waits for it.
 private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 /// Why nothing can be measured.

@@ -1,4 +1,4 @@
-/* What may come from a server: HTTP answers that are whole, and frames as RFC 6455 has them. */
+/* Checks a server's output: whole HTTP answers, and frames as in RFC 6455. */
 #define _GNU_SOURCE /* memmem */
 #include "answers.h"
 
@@ -49,7 +49,7 @@ void check_answers(struct reply reply, const struct record *record) {
       return;
     }
     if (status == 100) continue;
-    /* One that the gateway does not know of is libwebsockets' own. */
+    /* An answer that the gateway does not know of is libwebsockets' own. */
     bool is_known = count < record->answer_count;
     if (is_known) CHECK(record->answers[count].status == status);
     bool is_head = is_known && record->answers[count++].is_head;

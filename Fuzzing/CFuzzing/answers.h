@@ -3,7 +3,7 @@
 
 #include "served.h"
 
-/* What a client has read of a connection. */
+/* The bytes that a client has read from a connection. */
 struct reply {
   const uint8_t *bytes;
   size_t length;

@@ -61,7 +61,7 @@ struct buffer {
   size_t length, capacity;
 };
 
-/* What there is, waited for at most so long. 0 at the end, -1 when there was nothing or the connection was reset. */
+/* Reads available bytes, waiting at most so long. 0 at the end, -1 if nothing came or the connection was reset. */
 static ssize_t read_more(int client, struct buffer *buffer, int milliseconds) {
   struct pollfd ready = {.fd = client, .events = POLLIN};
   ssize_t count;

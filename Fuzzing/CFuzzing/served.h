@@ -13,7 +13,7 @@ struct given {
   bool is_head; /* to a HEAD request: no body follows */
 };
 
-/* What the gateway did for one client. */
+/* The gateway's actions for one client. */
 struct record {
   char peer[32]; /* the client's address */
   struct given *answers;
@@ -25,9 +25,9 @@ struct record {
 
 /* The port of the process's one gateway, which is started by the first call. */
 int served_port(void);
-/* What the gateway does for this address from now on is recorded. */
+/* Records the gateway's actions for this address from now on. */
 void served_begin(const char *peer);
-/* What has been recorded so far; its memory is the caller's. */
+/* Returns the record so far; the caller owns its memory. */
 struct record served_end(void);
 /* Waits until every session that was opened is closed. */
 void served_wait_until_closed(void);

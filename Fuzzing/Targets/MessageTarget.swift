@@ -2,7 +2,7 @@ import LiveQuery
 
 @testable import Wire
 
-/// What clients send: a message, and any JSON, which stays the same when it is written and read again.
+/// Messages of clients, and any JSON, which stays the same when it is written and read again.
 enum MessageTarget {
   static func run(_ input: UnsafeRawBufferPointer) -> Bool {
     do throws(ClientMessageError) {

@@ -2,7 +2,7 @@ import CSQLite
 
 @testable import ChangeCapture
 
-/// A tree of pages that somebody hostile wrote, and a commit to it: a doubt at worst, and never without an end.
+/// A tree of pages that an attacker wrote, and a commit to it: a doubt at worst, and never without an end.
 ///
 /// An input is a byte of flags, the number of pages, the pages, and those that the commit wrote, each after its number.
 enum PagesTarget {
@@ -83,7 +83,7 @@ enum PagesTarget {
     }
   }
 
-  /// What was remembered of rows is whole.
+  /// The former images of rows are whole.
   private static func readRows(of delta: ChangedRows) {
     for row in delta.rows {
       for range in [row.key, row.old, row.new] {

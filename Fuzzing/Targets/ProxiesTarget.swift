@@ -16,7 +16,7 @@ enum ProxiesTarget {
     }
     let found = client(list)
     check(isTrusted || found == peer, "a stranger is believed")
-    // What is said before the address that counts does not.
+    // Addresses in front of the one that counts do not count.
     if isTrusted, !list.isEmpty, !proxies.trusts(found) {
       check(client((isForwarded ? "for=203.0.113.9, " : "203.0.113.9, ") + list) == found, "a claim is believed")
     }

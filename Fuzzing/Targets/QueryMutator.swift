@@ -141,7 +141,7 @@ struct QueryMutator {
   }
 }
 
-/// What libFuzzer calls instead of mutating by itself.
+/// libFuzzer calls this instead of mutating by itself.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ capacity: Int, _ seed: UInt32) -> Int {
   let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: capacity)

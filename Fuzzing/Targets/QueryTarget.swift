@@ -38,7 +38,7 @@ enum QueryTarget {
     let totals = [plan.rows.totals?.wholeSQL, plan.rows.totals?.sectionsSQL].compactMap(\.self)
     var statements: [(sql: String, unit: Int64?)] =
       ([plan.rows.scanSQL] + totals + plan.alongside.map(\.sql)).map { ($0, nil) }
-    // Of a unit that is there for the role, and of one that is not.
+    // Looks up a unit that exists for the role, and one that does not.
     let units = [plan.unit?.rowSQL, plan.unit?.batchSQL].compactMap(\.self)
     for value in [1, 100] as [Int64] { statements += units.map { ($0, value) } }
     let values = compiled.values(of: query)

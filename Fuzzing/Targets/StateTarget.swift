@@ -1,7 +1,7 @@
 @testable import ChangeCapture
 
-/// A state that somebody forged, behind the checksum that keeps accidents out: what can be decoded can be gone through
-/// and compared.
+/// A state that an attacker forged, behind the checksum that keeps accidents out: a decoded state can be walked and
+/// compared.
 enum StateTarget {
   static func run(_ input: UnsafeRawBufferPointer) -> Bool {
     guard input.count < 64 << 10, let state = decoded(Array(input)) else { return false }

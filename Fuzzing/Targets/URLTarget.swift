@@ -37,8 +37,8 @@ enum URLTarget {
     return request
   }
 
-  /// A page of another origin gets through only where the operator named it, and nobody by a name that is not the
-  /// server's.
+  /// A page of another origin gets through only where the operator named it, and no request under a name that is not
+  /// the server's.
   private static func checkOrigin(_ request: HTTPRequest) {
     let policy = OriginPolicy(allowed: ["https://a.example"], hosts: ["b.example"], isLoopback: false)
     guard policy.permits(request), let host = request.host else { return }

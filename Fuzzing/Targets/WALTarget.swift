@@ -2,7 +2,7 @@ import Foundation
 
 @testable import ChangeCapture
 
-/// A WAL that somebody hostile wrote, between two states that a WAL-index names.
+/// A WAL that an attacker wrote, between two states that a WAL-index names.
 ///
 /// An input is a byte of flags, the two copies of the WAL-index header, and the WAL. Checksums would keep nearly every
 /// input out: where the flags say so, they are put right first.
@@ -22,7 +22,7 @@ enum WALTarget {
     let (seen, current) = headers.withUnsafeBytes {
       (WALIndexHeader($0.baseAddress!), WALIndexHeader($0.baseAddress! + WALIndexHeader.size))
     }
-    // What an index says of millions of frames that are not there is refused when the first is read; see FrameReader.
+    // An index that claims millions of missing frames is refused when the first is read; see FrameReader.
     let source = MemoryBytes(wal)
     let reader = FrameReader()
     let pages = SnapshotPages(database: MemoryBytes([UInt8](repeating: 3, count: 4 * pageSize)), wal: source)

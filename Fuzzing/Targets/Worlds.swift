@@ -77,13 +77,13 @@ final class Worlds {
     CREATE INDEX account_region ON account(region);
     """
 
-  /// - Parameter world: 0 or 1. What the role may read stands in the same order in both.
+  /// - Parameter world: 0 or 1. Rows that the role may read stand in the same order in both.
   private static func make(_ path: String, role: Int, _ world: Int) {
     // In one world what is hidden is JSON and a modest number; in the other functions fail on it.
     let hidden = world == 0 ? "'\"\(marker)\"'" : "'\(marker) {'"
     let number = 7_654_321 + 11 * world
     let extreme = world == 0 ? "7" : "-9223372036854775807 - 1"
-    // What one role may not read of a row that it may.
+    // The column that one role may not read in its rows.
     let amount = role == 0 ? "10" : "\(number)"
     let part = role == 0 ? 1 : 100 * world + 1
     var sql = """

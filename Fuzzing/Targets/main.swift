@@ -2,7 +2,7 @@
 import CFuzzing
 import Foundation
 
-/// What an input is given to; returns -1 for inputs that are not worth keeping.
+/// The target of an input; returns -1 for inputs that are not worth keeping.
 typealias Target = @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 
 let targets: [(name: String, run: Target)] = [

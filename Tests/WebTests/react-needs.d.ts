@@ -1,4 +1,4 @@
-// What Debian's types of React import and Debian does not have, as far as they use it.
+// Types that Debian's types of React import and Debian does not have, as far as they are used.
 declare module "csstype" {
   type Properties<Length> = Record<string, string | Length>;
 }

@@ -69,7 +69,7 @@ export function adaptersKeepTheRows(list: LiveList<Order, number>, event: Change
   documentChanges(event)?.[0].row?.costumer;
 }
 
-/** What takes any list takes one of orders. */
+/** A function of any list takes a list of orders. */
 export function typedListsAreLists(list: LiveList<Order, number>, state: ListState<Order, number>, event: ChangeEvent<Order, number>) {
   const [any, states, events]: [LiveList, ListState, ChangeEvent] = [list, state, event];
   return [any, states, events];

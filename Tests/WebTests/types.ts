@@ -13,7 +13,7 @@ import { LiveListElement } from "../../public/live-list.js";
 
 /** Compared apart, or by what is made with them. */
 type Apart = "addEventListener" | "removeEventListener" | "subscribe";
-/** What browsers call. */
+/** Methods that browsers call. */
 type Reactions = "connectedCallback" | "disconnectedCallback" | "connectedMoveCallback" | "attributeChangedCallback";
 /** Type-checks where `Implementation` has all that is declared, as declared; true where it has nothing else. */
 type Holds<Implementation extends Omit<Declaration, Apart>, Declaration, Rest = Exclude<keyof Implementation, keyof Declaration>> =
@@ -28,7 +28,7 @@ export const members: [
 ] = [true, true, true, true, true, true, true, true, true, true, true, true];
 export const subscribing: Parameters<Client["subscribe"]> = {} as Parameters<declared.Client["subscribe"]>;
 
-// As somebody would use it.
+// As an application would use it.
 export async function use() {
   const client = declared.connect("http://localhost/", { token: async () => "t" });
   const list = client.subscribe({ from: "bank", where: declared.sql`state = ${"GA"}` }, { window: { offset: 0, limit: 9 } });

@@ -130,7 +130,7 @@ static int take_header(struct member *member, uint8_t byte) {
   return 1;
 }
 
-/// Whoever does not answer pings is hung up on.
+/// Clients that do not answer pings are hung up on.
 static void pong(const struct member *member) {
   uint8_t frame[6 + 125] = {0x8A, (uint8_t)(0x80 | member->kept)};
   memcpy(frame + 6, member->last, (size_t)member->kept);

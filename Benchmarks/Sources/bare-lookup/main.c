@@ -66,8 +66,8 @@ static int64_t now(void) {
   return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
-/* What is committed of each kind: ?1 is the row, ?2 another one. And what is committed afterwards, so that the table
-   has as many rows as before. */
+/* The statement that is committed for each kind: ?1 is the row, ?2 a second one. `settle` is committed afterwards, so
+   that the table keeps its number of rows. */
 static const struct {
   const char *name, *change, *settle;
 } kinds[] = {

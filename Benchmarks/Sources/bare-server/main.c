@@ -1,5 +1,5 @@
 // bare-server DATABASE: the least that a libwebsockets server can do about a commit of another process. Prints its
-// port; whenever inotify tells that somebody wrote to the database's log, it sends 200 bytes to every connection.
+// port; whenever inotify reports a write to the database's log, it sends 200 bytes to every connection.
 
 #include <libwebsockets.h>
 

@@ -1,4 +1,4 @@
-/* What freshet-fuzz calls that is C: libFuzzer, and the targets that reach into the gateway. */
+/* C functions of freshet-fuzz: libFuzzer, and the targets that reach into the gateway. */
 #ifndef CFUZZING_H
 #define CFUZZING_H
 
@@ -10,9 +10,9 @@ typedef int (*fuzz_target)(const uint8_t *bytes, size_t length);
 /* libFuzzer: reads its options from the arguments, and calls `target` until it is done or something fails. */
 int LLVMFuzzerRunDriver(int *count, char ***arguments, fuzz_target target);
 
-/* libFuzzer's own mutations of `bytes`, of which `length` are in use and `capacity` may be: the new length. */
+/* libFuzzer's own mutations of `bytes`: `length` bytes are in use, `capacity` may be. Returns the new length. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t capacity);
 
-/* What a client sends over a connection: requests, a handshake, frames. */
+/* A client's bytes on a connection: requests, a handshake, frames. */
 int fuzz_connection(const uint8_t *bytes, size_t length);
 #endif

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Server
 
-/// A file at a replica's path that no replica has made is somebody's data.
+/// A file at a replica's path that was not made by a replica is another program's data.
 @Suite struct ForeignFileTests {
   private static let schema =
     "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1);"

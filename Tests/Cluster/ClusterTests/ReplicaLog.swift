@@ -4,7 +4,7 @@ import Server
 import ServerSupport
 import TestSupport
 
-/// What a writer has committed, and what queries gave at each commit; two copies of its file are brought along it.
+/// The commits of a writer, and the results of queries at each; two copies of its file follow it.
 final class ReplicaLog {
   struct Position: Hashable, CustomStringConvertible {
     var epoch: String
@@ -22,7 +22,7 @@ final class ReplicaLog {
     WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM i WHERE x < 30)
       INSERT INTO item SELECT x, substr('abc', x % 3 + 1, 1), x * 7 % 11, 'note ' || x FROM i;
     """
-  /// What a replica's file has besides.
+  /// The additional table of a replica's file.
   static let positionTable = """
     CREATE TABLE _freshet_replica(id INTEGER PRIMARY KEY CHECK (id = 1), epoch TEXT NOT NULL, batch INTEGER NOT NULL,
       "commit" INTEGER NOT NULL, hash BLOB NOT NULL, sequence INTEGER NOT NULL, time INTEGER NOT NULL);
@@ -58,7 +58,7 @@ final class ReplicaLog {
   /// The writer commits.
   func commit() throws { try add(last.epoch, last.commit + 1, statements() + "UPDATE counter SET n = n + 1;") }
 
-  /// The writer's file is another one: numbers that were used mean other states.
+  /// The writer's file was replaced: numbers that were used mean other states.
   func beginEpoch(_ epoch: String) throws {
     try add(epoch, Int64.random(in: 0...last.commit, using: &random), "UPDATE item SET n = n + 2 WHERE id % 2 = 0;")
   }
@@ -94,9 +94,9 @@ final class ReplicaLog {
   }
 }
 
-/// A server over a copy of the writer's file, into which somebody else brings rows and position; or over the writer's
-/// own, whose commits it counts.
-// @unchecked: while a thread brings it on, nobody else touches what changes.
+/// A server over a copy of the writer's file, into which the test brings rows and position; or over the writer's own
+/// file, whose commits it counts.
+// @unchecked: while a thread advances it, no other thread touches its state.
 final class Replica: @unchecked Sendable {
   let live: LiveServer
   private let log: ReplicaLog

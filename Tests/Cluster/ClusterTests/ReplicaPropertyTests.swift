@@ -5,8 +5,8 @@ import Testing
 import Wire
 
 /// Two servers over two copies of one file, which are brought along the writer's commits at paces of their own; clients
-/// go from one to the other and back with what they have. Whatever they are answered, they hold what SELECT gives at
-/// the commit that they were told, and a version has one name everywhere.
+/// go from one to the other and back with what they have. After every answer they hold the rows that SELECT gives at
+/// the commit of that answer, and a version has one name everywhere.
 ///
 /// `FRESHET_SEED=n swift test --filter ReplicaPropertyTests` repeats a failure.
 @Suite(.serialized) struct ReplicaPropertyTests {
@@ -156,7 +156,7 @@ private final class Hopping {
     guard let model = client.models["\(id)"], let epoch = client.epochs["\(id)"] else {
       return #expect(Bool(false), "no list \(id), \(when), seed \(seed): \(client.line("\(id)"))")
     }
-    // The writer's server counts commits: it may not know for certain which state a reader saw. Then nobody else
+    // The writer's server counts commits: if it does not know for certain which state a reader saw, no other server
     // honours the version.
     if model.version.contains("-") { return unnamed += 1 }
     let position = ReplicaLog.Position(epoch: epoch, commit: model.commit)

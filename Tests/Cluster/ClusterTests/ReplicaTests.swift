@@ -210,7 +210,7 @@ import Wire
 
   // MARK: - Reached
 
-  /// What was called back, in the order in which it was.
+  /// Callbacks, in their order.
   private final class Answers: Sendable {
     private let all = Mutex<[String]>([])
     let signal = DispatchSemaphore(value: 0)
@@ -251,7 +251,7 @@ import Wire
     #expect(answers.wait(for: 1).last == "timeout")
     try apply(live, "INSERT INTO t VALUES (3, 'z')", "two", 3)
     #expect(answers.wait(for: 1).last == "3")
-    // The one of before, which nobody will reach any more, and one that is yet to come.
+    // The former epoch, which is not reached any more, and a future one.
     wait(4, "two", .seconds(60))
     live.stop()
     #expect(answers.wait(for: 2).suffix(2) == ["overloaded", "overloaded"])

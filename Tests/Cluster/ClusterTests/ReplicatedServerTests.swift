@@ -10,7 +10,7 @@ import Wire
 
 @testable import Server
 
-/// A server beside the writers and two over copies, with a real broker between them.
+/// A server next to the writers and two over copies, with a real broker between them.
 @Suite(.serialized, .enabled(if: BrokerProcess.isInstalled, "nats-server is not installed"))
 struct ReplicatedServerTests {
   private final class Cluster {
@@ -144,7 +144,7 @@ struct ReplicatedServerTests {
     cluster.writer.stop()
     let gone = try cluster.post(body, to: 1)
     #expect(gone.status == 503 && gone.text.contains("nothing was written"))
-    // What was replicated is served still.
+    // Replicated rows are still served.
     #expect(try RawSocket(port: cluster.replicas[0].port).request("GET", "/v1/snapshot?from=t").status == 200)
   }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Following
 @testable import Replication
 
-/// What the publisher reads of a file that others of its process follow as well.
+/// The publisher's reads of a file that others of its process follow as well.
 @Suite struct ChangeReaderTests {
   /// Followers of lists leave a tick for each commit, and the publisher takes several at once.
   @Test func `A row that came and went between two batches is gone in the second`() throws {

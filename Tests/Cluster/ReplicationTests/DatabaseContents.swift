@@ -40,7 +40,7 @@ struct DatabaseContents: Equatable {
     rows["header"] = [Array("\(header)".utf8)]
   }
 
-  /// What differs, in words.
+  /// The differences, in words.
   func differences(from other: DatabaseContents) -> [String] {
     var found: [String] = []
     for object in objects.symmetricDifference(other.objects) {

@@ -85,12 +85,12 @@ final class ReplicationBench {
   func state(_ number: Int) -> Replica.State? { replicas[number]?.replica.state }
   var publisherState: Publisher.State? { publisher?.state }
 
-  /// As nobody should: changes a replica's file from outside.
+  /// Corrupts a replica's file from outside, which no program should do.
   func corrupt(_ number: Int, _ statement: String) throws {
     try Connection(replicaPath(number), .writing).run(statement)
   }
 
-  /// Waits until all replicas are equal to the file, that nobody writes to meanwhile.
+  /// Waits until all replicas are equal to the file, which is not written to meanwhile.
   ///
   /// - Returns: what differs in the end.
   func differences(within seconds: Double = 6) throws -> [String] {

@@ -64,7 +64,7 @@ import Testing
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
     try noteAsCopied(8)
-    // Of a page that no later frame has.
+    // Changes a page that no later frame has.
     try session.run("UPDATE u SET a = 'lost' WHERE id = 290")
     // Past the count in one step: SQLite starts the WAL over where its last frame is where the count is.
     try session.run("BEGIN; INSERT INTO t SELECT id + 1000, a FROM t; COMMIT")

@@ -26,7 +26,7 @@ final class CaptureFixture {
   private var reader: CaptureFixture?
   /// How many of these ticks went through, and how many not.
   private(set) var passed = (0, not: 0)
-  /// Records beside what SELECT gives.
+  /// Records, compared with the rows of SELECT.
   private(set) var decoded = DecodedRows()
 
   /// Rows by rowid or key, as literals.
@@ -174,7 +174,7 @@ final class CaptureFixture {
   }
 
   /// - Parameters:
-  ///   - deltas: what was told of a table, the oldest first.
+  ///   - deltas: the reports on a table, the oldest first.
   ///   - states: what the table held in the states that the tick went through.
   private func compare(_ deltas: [ChangedRows], _ states: [Contents], _ name: String) -> [String] {
     let steps = zip(states, states.dropFirst()).filter { $0 != $1 }

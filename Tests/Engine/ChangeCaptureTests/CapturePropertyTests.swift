@@ -3,8 +3,8 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Random commits of another process; the difference of two SELECTs is the oracle, in both directions: no row is
-/// missed, and none is told that did not change.
+/// Random commits of another process; the difference of two SELECTs is the oracle, in both directions: no changed row
+/// is missed, and no unchanged row is reported.
 ///
 /// `FRESHET_SEED=n swift test --filter CapturePropertyTests` repeats a failure.
 @Suite struct CapturePropertyTests {

@@ -9,7 +9,7 @@ struct CaptureRun: ReplayableRun {
 
   /// Pragmas and schema, which the shell runs before anything follows the file.
   var setUp: String
-  /// What the writer runs first.
+  /// The statements that the writer runs first.
   var preparation: String
   var steps: [RunStep]
 

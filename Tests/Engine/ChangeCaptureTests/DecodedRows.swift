@@ -5,7 +5,7 @@ import LiveQuery
 @testable import ChangeCapture
 @testable import Store
 
-/// Records that capture has handed on, as the decoder reads them, beside what SELECT gives of the same rows in the same
+/// Records that capture has handed on, as the decoder reads them, compared with the rows of SELECT in the same
 /// snapshot.
 struct DecodedRows {
   /// Records that were decoded, and those that the decoder was not certain of.

@@ -5,8 +5,8 @@ import Testing
 @testable import ChangeCapture
 @testable import Store
 
-/// A program may write over a file beside its WAL, or only set its times: where size and header stay the same,
-/// inotify's reports tell which.
+/// A program may overwrite a file without its WAL, or only set its times: if size and header stay the same, inotify's
+/// reports distinguish the two.
 @Suite struct FileContentsTests {
   private let folder: TemporaryFolder
   private let path: String

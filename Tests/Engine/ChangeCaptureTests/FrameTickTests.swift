@@ -91,7 +91,7 @@ import Testing
     let rows = tick.deltas.flatMap(\.delta.rows)
     #expect(rows.count == 500)
     #expect(rows.count { $0.former.isEmpty } == 0)
-    // What was read ahead is of that tick alone.
+    // Pages that were read ahead belong to that tick alone.
     try session.run("UPDATE t SET n = 1 WHERE id = (SELECT max(id) FROM t)")
     let (wrongThen, next) = try fixture.tick()
     #expect(wrongThen.isEmpty && next.deltas.flatMap(\.delta.rows).allSatisfy { !$0.former.isEmpty })

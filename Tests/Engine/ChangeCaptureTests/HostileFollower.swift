@@ -20,20 +20,20 @@ final class HostileFollower {
     var remembers = false
   }
 
-  /// What happened.
+  /// Counts of events.
   struct Count {
     var ticks = 0
     var rows = 0
-    /// Deltas that could not be told, where the schema was the same and single pages were read.
+    /// Unknown deltas, although the schema was the same and single pages were read.
     var unknown = 0
-    /// Those that could not be told after everything was compared: at most one for each table.
+    /// Unknown deltas after everything was compared: at most one for each table.
     var unknownCompared = 0
     /// Ticks in which other bytes of a page came to be reserved.
     var reserves = 0
-    /// Updates whose changed columns were told.
+    /// Updates with known changed columns.
     var masks = 0
-    /// Rows that were told although their values are what they were: their records were written anew in other bytes. A
-    /// record that has too few fields, as a column was added since, gets all of them with the next write.
+    /// Rows that were reported with unchanged values: their records were written anew in other bytes. A record that has
+    /// too few fields, as a column was added since, gets all of them with the next write.
     var rewritten = 0
     /// Ticks that went to a state by frames alone, and those after which another commit had come.
     var frameTicks = 0
@@ -48,13 +48,13 @@ final class HostileFollower {
   private var schema = DatabaseSchema.empty
   private var followed: [Int: String] = [:]
   private var before: [Int: TableContents] = [:]
-  /// What a list of all rows would hold that reads only those that are reported; with a history alone.
+  /// The list of all rows as a client would hold it that reads only reported rows; with a history alone.
   private var list: [Int: [TableContents.Bytes: TableContents.Row]] = [:]
   private let numbers = CommitNumbers()
   private var number: CommitNumber
   private let history: HostileHistory?
   private(set) var count = Count()
-  /// Records beside what SELECT gives.
+  /// Records, compared with the rows of SELECT.
   private(set) var decoded = DecodedRows()
   private var reserved: Int32 = -1
   private var hasOtherPages = false
@@ -149,7 +149,7 @@ final class HostileFollower {
     if options.readsSlowly { _ = capture.readOn() } else { while capture.readOn() {} }
   }
 
-  /// - Parameter isQuiet: nobody writes, so that all that is in the ledger is in the history.
+  /// - Parameter isQuiet: no process writes, so that the history has everything in the ledger.
   /// - Returns: what the capture reported wrongly.
   func tick(isQuiet: Bool) throws -> [String] {
     let early = Bool.random() ? advanceByFrames() : nil
@@ -201,7 +201,7 @@ final class HostileFollower {
     }
   }
 
-  /// Two ticks in a row, of which nobody has read the state between: no row is missing.
+  /// Compares two consecutive ticks without a read of the state between them: no row is missing.
   private func compare(_ deltas: [ChangedRows], _ before: TableContents, _ now: TableContents) -> [String] {
     if deltas.contains(where: \.isUnknown) { return [] }
     let reported = Set(deltas.flatMap { delta in delta.rows.map { key(of: $0, in: delta) } })
@@ -218,7 +218,7 @@ final class HostileFollower {
     }
   }
 
-  /// What the list holds, beside what SELECT gives, and the state that both are of.
+  /// Writes down the list's rows, the rows of SELECT, and the state of both.
   private func note(_ db: Database, _ isQuiet: Bool, in history: HostileHistory) throws {
     let digest = String(list.hashValue)
     history.add(
@@ -241,7 +241,7 @@ final class HostileFollower {
     for row in delta.rows {
       let key = key(of: row, in: delta)
       if let other = reported.updateValue(row, forKey: key) {
-        // A key whose bytes are others and whose values are the same: the row is told as gone and as new.
+        // A key with other bytes and the same value: the row is reported as deleted and inserted.
         if Set([other.kind, row.kind]) == [.insert, .delete], before.rows[key] != nil, now.rows[key] != nil {
           replaced.insert(key)
         } else {

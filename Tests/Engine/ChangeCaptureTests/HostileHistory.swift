@@ -1,6 +1,6 @@
 import Foundation
 
-/// What happened in one run of the hostile writers, as JSON lines: `scripts/history.py` has the vocabulary, and
+/// The events of one run of the hostile writers, as JSON lines: `scripts/history.py` has the vocabulary, and
 /// `scripts/check-history.py` says what must not be in it.
 ///
 /// Everything in it is of one seed, so it is a file of its own, in the folder that `FRESHET_HISTORY` names.
@@ -32,7 +32,7 @@ final class HostileHistory {
     event["actor"] = actor
     event["operation"] = operation
     event["outcome"] = outcome
-    // What cannot be written down must not pass for a history.
+    // A history that cannot be written whole must not pass for one.
     do {
       try file.write(contentsOf: JSONSerialization.data(withJSONObject: event, options: .sortedKeys) + [0x0A])
     } catch { fatalError("the history cannot be written: \(error)") }

@@ -27,7 +27,7 @@ import Testing
     /// Thousands of rows in pages of 512 bytes: trees of several levels.
     case big
 
-    /// Of a hundred ticks.
+    /// Percent of the ticks.
     var share: Int {
       switch self {
       case .paced: 40
@@ -60,7 +60,7 @@ import Testing
     var description: String { "\(way), seed \(seed)" }
   }
 
-  /// Those that failed once, and as many more as it takes; or the one that is to be repeated.
+  /// Runs that failed once, and as many more as it takes; or the run to repeat.
   private static let runs: [Run] = {
     if let seed = PropertySeeds.repeated {
       return Way.allCases.map { Run(way: $0, seed: seed) }
@@ -97,7 +97,7 @@ import Testing
       #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
     }
     // A few rows are written again with the values that they had, more when their columns changed; a capture that
-    // reported rows which nobody wrote would report hundreds a tick.
+    // reported unwritten rows would report hundreds a tick.
     #expect(count.rewritten * 2 <= count.rows + 500, "FRESHET_SEED=\(run.seed): \(count)")
     print(run, count, comparisons.map { "\($0.key) \($0.value)" })
   }
@@ -154,7 +154,7 @@ import Testing
       writers.append(writer)
     }
 
-    /// What comes between two ticks.
+    /// Writes between two ticks.
     func write() throws {
       switch run.way {
       case .paced, .big: try write(1)

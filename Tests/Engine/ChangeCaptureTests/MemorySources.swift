@@ -86,7 +86,7 @@ enum HandMade {
       size: size)
   }
 
-  /// A row whose payload of so many bytes begins on the page and goes on at another one.
+  /// A row with a payload of so many bytes that begins on the page and continues on another.
   static func leafWithOverflow(total: Int, first: UInt32, size: Int = 512) -> [UInt8] {
     let least = (size - 12) * 32 / 255 - 23
     let local = least + (total - least) % (size - 4)

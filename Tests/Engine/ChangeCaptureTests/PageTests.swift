@@ -111,7 +111,7 @@ import Testing
     #expect(doubt { _ = try summary(source) } == .page)
   }
 
-  /// Each change of a tree's shape, as the pages that were written; nil: it is a tree, and rows are told.
+  /// Each change of a tree's shape, as the pages that were written; nil: the result is a tree, and rows are reported.
   @Test func changesThatLeaveNoTreeAreADoubt() throws {
     typealias Pages = [UInt32: [UInt8]]
     let interior = { (children: [UInt32]) in HandMade.interior(children) }
@@ -129,7 +129,7 @@ import Testing
       ([3: interior([5, 2])], nil),
       ([3: interior([5, 5])], nil),
       ([2: interior([3, 4, 7])], nil),
-      // A page below one that goes changes; one that nobody claims changes with its parent.
+      // A page below a deleted one changes; an unclaimed page changes with its parent.
       ([2: interior([3]), 7: HandMade.leaf([(9, "z")])], [.delete, .delete]),
       // A page is claimed from below a page that goes, while it changes.
       ([2: interior([3, 8]), 8: HandMade.leaf([(5, "x")])], [.delete, .update]),
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// What is remembered is what would be read anew.
+  /// Expects the same memory as from a fresh read.
   private func expectSame(_ summary: TableSummary, as source: MemoryPages) throws {
     let fresh = try self.summary(source)
     #expect(Set(summary.nodes.keys) == Set(fresh.nodes.keys))
@@ -187,7 +187,7 @@ import Testing
       try summary.apply([page], source, into: delta)
       #expect(delta.rows.map(\.kind) == [.update])
     }
-    // What was written is what was there.
+    // The pages were written without a change.
     let delta = ChangedRows()
     try summary.apply([3, 4], source, into: delta)
     #expect(delta.isEmpty)
@@ -248,7 +248,7 @@ import Testing
     table.delta.removeAll()
     let another = StoredTable(rootPage: 3, definition: "e")
     #expect(!table.define(another) && table.delta.isUnknown && table.form == .reading)
-    // Nothing is known of it until somebody says what its records are.
+    // Nothing is known of it until its records are described.
     table.delta.removeAll()
     #expect(table.readOn(source, limit: .max) == 0)
     table.compare(source)

@@ -6,8 +6,8 @@ import Testing
 @testable import Following
 @testable import Store
 
-/// Several captures of one file that share what they remember: each is told every difference between the states that it
-/// has seen, whoever has read it, and no other.
+/// Several captures of one file that share what they remember: each gets exactly the differences between the states
+/// that it has seen, no matter which capture read them.
 ///
 /// `FRESHET_SEED=n swift test --filter SharedCaptureTests` repeats a failure.
 @Suite struct SharedCaptureTests {
@@ -44,7 +44,7 @@ import Testing
       try session.run(generator.commit())
       for number in fixtures.indices.shuffled(using: &random) {
         let turn = Int.random(in: 0..<12, using: &random)
-        // It stays behind, and knows what it will be told.
+        // It stays behind, and knows what it will get.
         if turn < 4 {
           try fixtures[number].readBetweenTicks()
           continue
@@ -100,7 +100,7 @@ import Testing
     #expect(fixtures.reduce(0) { $0 + $1.capture.statistics.frames } - before == 50)
   }
 
-  /// One who sees it before and one who sees it after would otherwise give it two numbers.
+  /// A capture that sees it before and one that sees it after would otherwise give it two numbers.
   @Test func contentsKeepTheirNameWhereTheWALBeginsAnew() throws {
     let (path, session, captures) = try example()
     let fixtures = try (0..<2).map { try Self.open($0, path, captures) }
@@ -117,7 +117,7 @@ import Testing
       try session.run("PRAGMA wal_checkpoint(TRUNCATE)")
       #expect(try fixtures[1].tick().wrong == [])
       #expect(!fixtures[0].capture.state.isSame(as: fixtures[1].capture.state))
-      // Who was first is the last to number it.
+      // The first one numbers it last.
       for fixture in fixtures.reversed() {
         let number = numbers.number(of: fixture.capture.numberedState, before: before, commits: 1)
         #expect(number == CommitNumber(before + 1, isExact: true))
@@ -181,7 +181,7 @@ import Testing
     #expect(wrongThen == [] && next.deltas.map(\.delta.rows.count) == [1])
   }
 
-  /// One that follows nothing has not gone on with the others when it begins to.
+  /// A capture that follows nothing has not advanced with the others when it begins to.
   @Test func aTableThatIsFollowedFromAnOlderStateIsUnknownOnce() throws {
     let (path, session, captures) = try example()
     try session.run("CREATE TABLE u(id INTEGER PRIMARY KEY, a); INSERT INTO u VALUES (1, 1)")

@@ -5,7 +5,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Store
 
-/// What a capture remembers, kept as bytes and taken up by another one. The difference of two SELECTs is the oracle,
+/// The memory of a capture, kept as bytes and restored by a second one. The difference of two SELECTs is the oracle,
 /// over restarts as it is between ticks.
 @Suite struct StateTests {
   private static let seed = PropertySeeds.repeated ?? .random(in: 0 ... .max)

@@ -6,7 +6,7 @@ import LiveQuery
 @testable import ChangeCapture
 @testable import Store
 
-/// What SELECT gives of a table: by key, the columns of each row.
+/// A table's rows from SELECT: by key, the columns of each row.
 ///
 /// Everything is bytes, compared as memory: thousands of rows are looked at in every tick, in debug builds.
 struct TableContents {
@@ -57,7 +57,7 @@ struct TableContents {
       }
     }
 
-    /// What a record stores, in the encoding of the database.
+    /// Appends the value that a record stores, in the encoding of the database.
     mutating func append(_ value: StoredValue, encoding: String) {
       switch value {
       case .null, .missing: storage.append(0)

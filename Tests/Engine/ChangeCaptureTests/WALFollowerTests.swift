@@ -186,7 +186,7 @@ import Testing
 
   @Test func anEndThatCannotBeSeenIsADoubtWhileTheIndexIsYoung() throws {
     for changes in [10, WALFollower.youngIndex + 20] {
-      // Nothing is lost, and yet the frame behind the last one seen is one of the newest generation.
+      // Nothing is lost, although the frame behind the last one seen belongs to the newest generation.
       var (seen, wal) = restarted(rest: 0, more: 5, changes: changes)
       #expect(doubt(seen, wal) == (changes == 10 ? .generationEnd : nil))
       // A file that was cut.

@@ -5,7 +5,7 @@ import Testing
 @testable import Controllers
 @testable import Requests
 
-/// Requests for snapshots whose clients leave before the answer: wherever they are, nobody works for them any more.
+/// Requests for snapshots whose clients leave before the answer: wherever the requests are, work on them ends.
 @Suite struct AbandonTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);

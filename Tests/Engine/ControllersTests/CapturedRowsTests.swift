@@ -99,7 +99,7 @@ import Testing
     for step in 1...24 {
       let before = deliveries()
       try fixture.writer.run("INSERT OR REPLACE INTO t(id, name, n) VALUES (1, \(step % 12), \(step % 12))")
-      // Nothing is asked of the follower meanwhile: what it is asked, it reads in a transaction.
+      // Without requests to the follower meanwhile, because those are read in a transaction.
       let end = Date.now + 20
       while deliveries() == before, Date.now < end { Thread.sleep(forTimeInterval: 0.001) }
       #expect(deliveries() > before)
@@ -162,7 +162,7 @@ import Testing
         _ = try? SQLiteShell(path: path).run("UPDATE t SET n = n + 10 WHERE id = 3")
       }
       try fixture.writer.run("UPDATE t SET n = n + 10 WHERE id = 2")
-      // Nothing is asked of the follower meanwhile: what it is asked, it reads in a transaction.
+      // Without requests to the follower meanwhile, because those are read in a transaction.
       let end = Date.now + 20
       while fixture.recorder.deliveries(key).count == before, Date.now < end { Thread.sleep(forTimeInterval: 0.001) }
       #expect(fixture.recorder.deliveries(key).count > before)

@@ -7,11 +7,11 @@ import Ground
   @testable import Controllers
   @testable import Store
 
-  /// What a follower is woken for.
+  /// Events that wake a follower.
   @Suite struct DatabaseWatcherTests {
     private let directory = FileManager.default.temporaryDirectory.appending(path: "watched-\(UUID().uuidString)")
 
-    /// What is told of what `body` does in a directory with a database.
+    /// The events of `body` in a directory with a database.
     private func events(isArmed: Bool = true, _ body: (URL) throws -> Void) throws -> FileEvents {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }
@@ -25,7 +25,7 @@ import Ground
       return watch.takeEvents()
     }
 
-    /// What a write to the database file itself is reported as.
+    /// The report of a write to the database file itself.
     private static let contents: FileEvents = [.written, .contents]
 
     private static func write(_ database: URL) throws {
@@ -53,7 +53,7 @@ import Ground
       var isWoken: Bool { wake.wait(Nanoseconds.zero) }
     }
 
-    /// What two followers that share a watcher do.
+    /// Runs two followers that share a watcher.
     private func withTwo(_ body: (URL, DatabaseWatcher, Follower, Follower) throws -> Void) throws {
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: directory) }

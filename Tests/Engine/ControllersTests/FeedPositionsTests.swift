@@ -3,7 +3,7 @@ import Testing
 
 @testable import Feed
 
-/// Positions of the feed: readable to nobody else, and never those of another epoch.
+/// Positions of the feed: unreadable for others, and never those of another epoch.
 @Suite struct FeedPositionsTests {
   @Test func `A position leads back to its number, also in the next process`() throws {
     let epoch = FeedPositions.newEpoch

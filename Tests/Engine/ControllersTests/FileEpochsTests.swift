@@ -37,7 +37,7 @@ import Testing
     #expect(second.isNew && second.epoch != first.epoch && !epochs.isNewest(first.epoch))
     #expect(epochs.opened(two) == (second.epoch, false))
     #expect(renewed == [second.epoch.name] && epochs.greeting == second.epoch.name)
-    // And back: nobody takes it for the first epoch.
+    // And back: it is not taken for the first epoch.
     #expect(epochs.opened(one).isNew && epochs.current.name != "first")
     #expect(epochs.joined(by: one) == epochs.current && epochs.joined(by: two) == nil)
   }

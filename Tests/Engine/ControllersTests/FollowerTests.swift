@@ -92,7 +92,7 @@ import Testing
     let fixture = try FollowerFixture(Self.schema, isWAL: false)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
-    // The shell does not wait for readers unless it is told to.
+    // The shell does not wait for readers by default.
     try fixture.writer.run(".timeout 10000")
     try fixture.writer.run("BEGIN EXCLUSIVE; UPDATE t SET a = 'y'; INSERT INTO t VALUES (2, 'z')")
     fixture.subscribe(second, query)
@@ -215,7 +215,7 @@ import Testing
       fixture.follower.requestTick()
       fixture.snapshot(query)
     }
-    // Nobody else is sent anything, so all of it is parts.
+    // No other client is sent anything, so all of it is parts.
     let parts = fixture.recorder.sent.dropFirst(before)
     #expect(parts.count > 1)
     #expect(parts.allSatisfy { $0.recipients.flatMap(\.sessions).count == keys.count })

@@ -3,8 +3,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Lists
 
-/// What changed in aggregates while their query was run: what the run has seen already must not be added to its groups
-/// once more.
+/// Changes of aggregates while their query was run: those that the run has seen must not be added to its groups again.
 @Suite struct GroupLogTests {
   private func step(_ frames: Int, isKnown: Bool = true) -> GroupStep {
     GroupStep(state: .wal(frames: frames), changes: isKnown ? [] : [nil])

@@ -5,8 +5,8 @@ import Requests
 import TestSupport
 import Testing
 
-/// What changes of joined tables and groups send, and whether they are followed row by row or by running the query
-/// again. (`LiveKindsTests` says that the results are right.)
+/// The messages after changes of joined tables and groups, and whether these are followed row by row or by running the
+/// query again. (`LiveKindsTests` says that the results are right.)
 @Suite struct JoinTests {
   private static let schema = """
     CREATE TABLE author(id INTEGER PRIMARY KEY, name, country, born INT);
@@ -128,12 +128,12 @@ import Testing
       try fixture.writer.run(commit)
       for query in queries { fixture.snapshot(query) }
     }
-    // Where two tables have changed in one commit, what rows met before is not known, however the tables are joined.
-    // What was counted is kept.
+    // If two tables have changed in one commit, the rows met before are unknown, however the tables are joined. Counted
+    // aggregates are kept.
     #expect(fixture.statistics.refetches == 1)
   }
 
-  /// A row of the result that is made of other rows than before has other values in columns that nobody wrote to.
+  /// A row of the result that is made of other rows than before has other values in columns that were not written.
   @Test(
     arguments: [
       ("author JOIN book ON book.author_id = author.id", ["book.title", "book.year"], "book.year > 0", []),

@@ -9,7 +9,7 @@ import Testing
 @testable import Feed
 @testable import Following
 
-/// What one process keeps for the next one.
+/// State that one process keeps for the next one.
 @Suite struct JournalTests {
   /// A database, and what was warned of.
   private struct Place {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Following
 
-/// What is remembered of commits, compared with sets of all of them.
+/// Remembered commits, compared with sets of all of them.
 @Suite struct KnownCommitsTests {
   @Test(arguments: [1, 2, 3, .random(in: 0 ... .max)] as [UInt64])
   func `What was seen is known, and nothing in between`(seed: UInt64) {

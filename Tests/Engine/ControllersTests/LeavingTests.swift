@@ -154,7 +154,7 @@ import Testing
     #expect(fixture.statistics.controllers == 300)
     fixture.advance(by: .seconds(2))
     #expect((1...30).contains(fixture.statistics.controllers), "\(fixture.statistics.controllers)")
-    // What changes meanwhile keeps nothing alive.
+    // Changes meanwhile keep nothing alive.
     for value in 1...6 {
       try fixture.writer.run("UPDATE t SET a = \(value) WHERE id = 1")
       fixture.advance(by: .seconds(10))

@@ -100,9 +100,9 @@ private struct World {
 
   private struct Job {
     let id: UInt64
-    /// Of the schema that its query is compiled for.
+    /// The schema that its query is compiled for.
     let schema: Int
-    /// What the reader sees, since it has begun: the file's states are numbered.
+    /// The state that the reader sees, once it has begun: the file's states are numbered.
     var state: Int?
     /// Whether it has said so, and whether a tick knows.
     var isTold = false
@@ -130,7 +130,7 @@ private struct World {
   private var isCompiling = false
   private var isUsed = true
   private var now = Instant.distantPast + .milliseconds(1_000_000)
-  /// What is wrong.
+  /// The error.
   private(set) var fault: String?
 
   init(canLookUp: Bool) {
@@ -171,7 +171,7 @@ private struct World {
     file.append(values)
   }
 
-  // What `Lists` does in a tick.
+  // Does what `Lists` does in a tick.
   private mutating func tick(isInDoubt: Bool = false, isFailing: Bool = false) {
     // Ticks stop at the state that a reader has begun in.
     var stops = [file.count - 1]

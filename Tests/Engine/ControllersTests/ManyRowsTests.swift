@@ -8,7 +8,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var query: Query
-    /// What gives the same rows.
+    /// A SELECT of the same rows.
     var sql: String
   }
 

@@ -94,7 +94,7 @@ import Testing
     #expect(fixture.recorder.deliveries(other) == ["snapshot 1", "patch -0 +0 >0 *1"])
   }
 
-  /// What was short when the client came.
+  /// Limits that were reached when the client came.
   @Test(arguments: [
     ("t LEFT JOIN u ON u.id = (\(endless) SELECT max(n.i + t.id) FROM n)", "INSERT INTO t VALUES (1, 'x')", "timeout"),
     // Finding the rows that it concerns never ends, but running the query does: t is empty.

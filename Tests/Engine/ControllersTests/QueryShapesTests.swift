@@ -12,7 +12,7 @@ import Testing
 @Suite struct QueryShapesTests {
   struct Shape: Sendable, CustomTestStringConvertible {
     var query: Query
-    /// What each parameter is tried with, in their order in the query.
+    /// The values to try for each parameter, in their order in the query.
     var names: [String]
     var testDescription: String { "\(query.from) WHERE \(query.filter ?? "")" }
 
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  /// What SQLite answers, as `FollowerFixture` writes it.
+  /// SQLite's answer, in the format of `FollowerFixture`.
   private static func oracle(_ db: Database, _ query: Query) throws -> String {
     let defaults = query.from == "w" ? ["k", "i"] : []
     let keys = query.key.isEmpty ? defaults : query.key

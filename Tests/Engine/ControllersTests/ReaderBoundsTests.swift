@@ -6,7 +6,7 @@ import Testing
 @testable import Following
 @testable import Requests
 
-/// What readers may hold and what may wait for them.
+/// Limits of readers' memory and of their queue.
 @Suite struct ReaderBoundsTests {
   @Test func `Large results on their way have one budget, and give back what they took`() throws {
     let budget = ContentsBudget(limit: 100)

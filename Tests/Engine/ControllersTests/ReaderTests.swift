@@ -8,7 +8,7 @@ import Testing
 @testable import Lists
 @testable import Requests
 
-/// What runs on readers keeps nobody waiting, and joins the followed lists.
+/// Work on readers delays no list, and its results join the followed lists.
 @Suite struct ReaderTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b INT); CREATE TABLE u(id INTEGER PRIMARY KEY);
@@ -45,7 +45,7 @@ import Testing
     }
     #expect(fixture.recorder.deliveries(key).first == "snapshot 2")
     for number in 2..<7 { fixture.follower.post(.sessionClosed(UInt64(number))) }
-    // Those who asked have left: nothing runs on.
+    // Its clients have left: nothing is left running.
     let end = Date().addingTimeInterval(20)
     while fixture.readers.counts != (0, 0), Date() < end { usleep(1_000) }
     #expect(fixture.readers.counts == (0, 0))

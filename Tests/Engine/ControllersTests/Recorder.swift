@@ -65,7 +65,7 @@ final class Recorder: SubscriptionOutput {
   var sent: [Sent] { state.withLock { $0.sent } }
   var ended: [SubscriptionKey] { state.withLock { $0.ended } }
 
-  /// What was sent to a subscription.
+  /// The messages to a subscription.
   func deliveries(_ key: SubscriptionKey) -> [String] {
     sent.filter { $0.goes(to: key) }.map(\.delivery)
   }
@@ -176,12 +176,12 @@ final class FollowerFixture {
     while readers.runAll() { settle() }
   }
 
-  /// What a request is answered, later.
+  /// The answer to a request, later.
   final class Answer: Sendable {
     private let text = Mutex("")
     private let done = DispatchSemaphore(value: 0)
 
-    /// Nil while there is none.
+    /// Nil before the answer.
     var resultSoFar: String? { text.withLock { $0.isEmpty ? nil : $0 } }
 
     fileprivate func set(_ text: String) {

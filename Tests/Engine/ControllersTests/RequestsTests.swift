@@ -10,7 +10,7 @@ import Testing
 @Suite struct RequestsTests {
   private typealias Table = RequestTable
 
-  /// What is done to the table, with two lists, two sessions and two requests without a subscription.
+  /// A step of the table, with two lists, two sessions and two requests without a subscription.
   private enum Step: CaseIterable {
     case subscribe, subscribeOther, ask, askOther, askForever
     case answerFirst, answerNothing, answerSecond, contentsRead, changed

@@ -7,7 +7,7 @@ import Testing
 @testable import Lists
 @testable import Requests
 
-/// What an altered table costs the lists that do not read it: nothing is compiled on the follower's thread.
+/// The cost of an altered table for lists that do not read it: nothing is compiled on the follower's thread.
 @Suite struct SchemaChangeTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x'), (2, 'y');
@@ -28,7 +28,7 @@ import Testing
   private let fixture: FollowerFixture
   private let clock = ManualClock()
 
-  /// Readers do nothing until they are told to: what is done before, the follower does.
+  /// Readers do nothing until they are resumed: until then the follower does everything.
   init() throws {
     fixture = try FollowerFixture(Self.schema, clock: clock, readers: 0)
     fixture.subscribe(other, Query(from: "u"))
@@ -42,7 +42,7 @@ import Testing
     #expect(fixture.recorder.deliveries(other) == ["snapshot 1", "patch -0 +1 >0 *0"])
     #expect(fixture.readers.counts.waiting == queries.count)
     for number in queries.indices { #expect(fixture.recorder.deliveries(key(number)) == ["snapshot 2"]) }
-    // What comes meanwhile is followed as before, or shown when they have been run again.
+    // Later changes are followed as before, or shown when the lists have been run again.
     try fixture.writer.run("INSERT INTO u VALUES (3); INSERT INTO t VALUES (3, 'z', 8)")
     fixture.settle()
     #expect(fixture.recorder.deliveries(other).count == 3)
@@ -122,7 +122,7 @@ import Testing
     fixture.settle()
     fixture.runReaders()
     #expect(fixture.recorder.deliveries(waiting) == ["snapshot 2", "error schema_changed"])
-    // Not told again while it is as before; what is asked meanwhile is answered with what is wrong.
+    // It is not reported again while it stays as it is; requests are answered with the error.
     try fixture.writer.run("INSERT INTO old VALUES (3, 'z'); CREATE TABLE more(a)")
     fixture.settle()
     fixture.runReaders()

@@ -4,7 +4,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Lists
 
-/// What is kept of ticks and of lists, for the log line of a divergence.
+/// The trail of ticks and of lists, for the log line of a divergence.
 @Suite struct TrailTests {
   private func tick(_ tables: [Int]) -> CapturedTick {
     var tick = CapturedTick()

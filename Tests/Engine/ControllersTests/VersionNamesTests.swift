@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lists
 
-/// What versions are called: the same for the same query, epoch and commit, and for nothing else.
+/// Names of versions: the same for the same query, epoch and commit, and for nothing else.
 @Suite struct VersionNamesTests {
   private func names(
     _ query: Query, _ rules: AccessRules = AccessRules(), epoch: String = "one"

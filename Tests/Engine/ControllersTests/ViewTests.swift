@@ -30,7 +30,7 @@ import Testing
     query.key = [key]
     let explanation = try fixture.explain(query).get()
     #expect(explanation.maintenance == maintenance)
-    // What it is made of is not for everyone who may read it.
+    // The definition of a view is hidden from roles that may only read it.
     #expect(explanation.sql.contains("FROM \(view)") && !explanation.sql.contains("book b"))
   }
 

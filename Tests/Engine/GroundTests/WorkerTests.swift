@@ -5,7 +5,7 @@ import Testing
 
 /// Threads that are waited for.
 @Suite struct WorkerTests {
-  /// What a thread has done.
+  /// The actions of a thread.
   private final class Deeds: Sendable {
     let running = Atomic<Int>(0)
     let ended = Atomic<Int>(0)
@@ -51,7 +51,7 @@ import Testing
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(20)) { mayEnd.signal() }
     thread.join()
     #expect(deeds.ended.load(ordering: .relaxed) == 1)
-    // There is none any more.
+    // The thread has ended.
     thread.join()
   }
 
@@ -71,7 +71,7 @@ import Testing
     }
     await #expect(processExitsWith: .success) {
       let (worker, isDone) = (Worker(), DispatchSemaphore(value: 0))
-      // Nobody's, and then its own.
+      // Owned by no thread, and then by its own.
       worker.assertIsCurrent()
       worker.start {
         worker.assertIsCurrent()

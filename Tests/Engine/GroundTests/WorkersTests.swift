@@ -124,7 +124,7 @@ import Testing
 
   @Test func `Something busy does not starve a hundred others`() {
     let (workers, busySteps, isOver, mayBegin) = (Workers(threads: 1), Count(), Flag(), DispatchSemaphore(value: 0))
-    // Nothing is stepped before all are ready.
+    // No step runs before all are ready.
     let gate = start(workers) {
       mayBegin.wait()
       return .ended

@@ -7,7 +7,7 @@ import Testing
 @testable import QueryCompiler
 @testable import Store
 
-/// What clients may write into a query, and what they are told when they may not: code, fragment, SQLite's own words.
+/// SQL that clients may write into a query, and the error otherwise: code, fragment, SQLite's own words.
 @Suite struct QueryCompilerTests {
   private func compile(_ query: Query) throws -> Result<CompiledQuery, FreshetError> {
     try CompilerFixture.compile(query)
@@ -35,7 +35,7 @@ import Testing
     #expect(searched.rowSQL.contains("MATCH"))
     let known = try #require(searched.knownRowSQL)
     #expect(!known.contains("MATCH") && known.contains("?\(searched.firstParameter)"))
-    // What costs nothing stays a check; of joined rows the conditions say which one it is.
+    // A condition without cost stays a check; of joined rows the conditions say which one it is.
     #expect(try unit("t", where: "a > 1")?.knownRowSQL == nil)
     #expect(try unit("t", where: nil, select: ["(SELECT max(n) FROM u) AS m"])?.knownRowSQL == nil)
     #expect(try unit("t JOIN u ON u.n = t.a", where: "t.id IN (SELECT n FROM u)")?.knownRowSQL == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QueryCompiler
 
-/// What clients may not do: every fragment is one expression of SQLite's that reads served tables and nothing else.
+/// Forbidden SQL of clients: every fragment is one expression of SQLite's that reads served tables and nothing else.
 @Suite struct QuerySafetyTests {
   private func answer(_ place: String, _ text: String) throws -> String {
     try CompilerFixture.refusal(CompilerFixture.query(place, text))
@@ -60,7 +60,7 @@ import Testing
         "(SELECT * FROM fts5vocab('f', 'row'))",
       ]
     ),
-    // Functions with effects, that tell of the connection, or that make much of nothing.
+    // Functions that have effects, reveal the connection, or make much of nothing.
     (
       "not_allowed",
       [
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Those that are one expression.
+  /// Attempts that are one expression.
   private static let expressions = attempts.filter { attempt in
     attempt.code.hasPrefix("no") || attempt.texts.contains { $0.contains("printf(") || $0.contains("julianday") }
   }
@@ -177,7 +177,7 @@ import Testing
     #expect(answer.hasPrefix("\(code): from"), "\(answer)")
   }
 
-  /// What looks like an attempt, and is none.
+  /// SQL that looks like an attempt, and is harmless.
   @Test(
     arguments: CompilerFixture.expressionPlaces,
     [

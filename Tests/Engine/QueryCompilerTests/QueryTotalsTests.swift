@@ -4,7 +4,7 @@ import Testing
 @testable import QueryCompiler
 @testable import Store
 
-/// What may be totaled, and what a list with totals depends on.
+/// Expressions that may be totaled, and the dependencies of a list with totals.
 @Suite struct QueryTotalsTests {
   @Test(
     arguments: [

@@ -26,7 +26,7 @@ import Testing
     "SELECT 1 WHERE 1 GROUP BY 1 HAVING 1",
   ]
 
-  /// What SQLite would run.
+  /// The program that SQLite would run.
   private func program(_ db: Database, _ sql: String) throws -> [[String]] {
     try Row.fetchAll(db, sql: "EXPLAIN " + sql, arguments: .init([:])).map { row in
       row.databaseValues.prefix(7).map(\.description)
@@ -140,7 +140,7 @@ import Testing
     #expect(query.orderBy == ["(count(*)) DESC", "(max(id))", "b.state"])
   }
 
-  /// What is given beside it means its result.
+  /// Other members mean columns of its result.
   @Test func `Order, sections, key and totals are over the result`() throws {
     let query = try Query(
       sql: "SELECT upper(name) AS name, o.id AS id, total FROM orders o ORDER BY total",

@@ -3,7 +3,7 @@ import RankedCollections
 import TestSupport
 import Testing
 
-/// What becomes of some rows: the row of an identity is so from now on, or gone.
+/// A change of a row: the row of an identity is as given from now on, or deleted.
 private enum Change {
   case put(PlainRow)
   case remove(UInt8)
@@ -195,7 +195,7 @@ private func apply(_ changes: [Change], to rows: inout [UInt8: PlainRow]) {
     editor.apply(batch)
     #expect(editor.tree.section(at: 0).label == [11])
 
-    // The first goes: somebody has to ask the next.
+    // The first row goes: its section needs the next one's label.
     batch = RowBatch(reserving: 1)
     ([1, 1] as [UInt8]).withUnsafeBytes { batch.remove($0, from: editor) }
     editor.apply(batch)

@@ -3,7 +3,7 @@ import RankedCollections
 import TestSupport
 import Testing
 
-/// Rows as the tests think of them, kept beside the tree as a plain sorted array.
+/// Rows as the tests think of them, kept in a plain sorted array for comparison.
 struct PlainRow: Hashable, Comparable {
   var section: UInt8
   var order: [UInt8]
@@ -236,7 +236,7 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     #expect(editor.tree.sectionCount == 0)
     put(1, in: 7)
     #expect(editor.tree.totals(ofSection: 0) == [1, 2] && before.totals(ofSection: 0) == [1, 2])
-    // After the totals of a version are set, a section that comes is another one.
+    // After the totals of a version are set, a section that comes has none of them.
     remove(1)
     editor.setTotals([4])
     put(1, in: 7)

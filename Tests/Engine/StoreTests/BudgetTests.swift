@@ -62,7 +62,7 @@ import Testing
     let hour = Nanoseconds.milliseconds(3_600_000)
     deadline.limited(to: hour, steps: 100_000) {
       deadline.limited(to: hour) { #expect(count(50_000) != nil) }
-      // What was used within is used.
+      // The steps of the inner budget count.
       #expect(count(50_000) != nil)
     }
     #expect(count(50_000) == nil)

@@ -33,7 +33,7 @@ import Testing
     ("?1 GLOB '*\(String(repeating: "[a-z]", count: 48))b'", "a"), ("strftime(?1, '2000-01-01')", "J"),
   ]
 
-  /// What a letter stands for, repeated; in a value of `length` bytes.
+  /// The bytes of a letter, repeated, in a value of `length` bytes.
   private func bytes(_ letter: Character, _ length: Int) -> [UInt8] {
     let pieces: [Character: String] = ["u": "ä", "Q": "'", "s": " ", "J": "%J"]
     switch letter {

@@ -12,7 +12,7 @@ import Testing
     let testDescription: String
     let schema: String
     let statements: [String]
-    /// What both files must agree on.
+    /// Queries whose answers must agree on both files.
     let queries: [String]
 
     init(_ name: String, _ schema: String, _ statements: [String], _ queries: [String]) {
@@ -221,7 +221,7 @@ import Testing
       } catch let error as FreshetError { #expect(fails, "\(statement): \(error)") }
     }
     try compare(ours, twin, kind)
-    // The same in one transaction.
+    // As above, in one transaction.
     let (oursAtOnce, twinAtOnce) = (try shell(folder, "ours2", kind), try shell(folder, "twin2", kind))
     try twinAtOnce.run("PRAGMA foreign_keys = ON; BEGIN; \(good.joined(separator: ";\n")); COMMIT;")
     _ = try write(Writer(path: oursAtOnce.path), good)
@@ -237,7 +237,7 @@ import Testing
     for statement in kind.statements { #expect(check.problem(statement) == nil, "\(statement)") }
   }
 
-  /// What a module may do while a statement runs, a client may not.
+  /// Statements that a module may run while a statement runs, but a client may not.
   @Test(arguments: [
     "PRAGMA data_version", "PRAGMA page_size", "PRAGMA foreign_keys = OFF", "SAVEPOINT s", "CREATE TABLE u(a)",
     "CREATE VIRTUAL TABLE u USING fts5(a)", "DROP TABLE search", "DELETE FROM sqlite_master",

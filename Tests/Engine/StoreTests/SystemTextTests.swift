@@ -2,7 +2,7 @@ import Testing
 
 @testable import Store
 
-/// What is read from `/proc`.
+/// Text that is read from `/proc`.
 @Suite struct SystemTextTests {
   @Test(
     arguments: [

@@ -40,7 +40,7 @@ import Testing
     #expect(try writer.begin())
     for suffix in ["-wal", "-shm"] { try FileManager.default.removeItem(atPath: path + suffix) }
     let other = try SQLiteSession(path: path)
-    // The transaction that is open keeps nobody out who has other files.
+    // The open transaction does not block programs that have other files.
     try other.run("INSERT INTO t VALUES (9)")
     let error = #expect(throws: FreshetError.self) {
       try writer.transact(.init([.init(sql: "INSERT INTO t VALUES (2)", parameters: .none)]))

@@ -68,7 +68,7 @@ import Wire
     #expect(name.isEmpty)
   }
 
-  /// A query with a member that there is not, and what was probably meant.
+  /// A query with an unknown member, and the one that was probably meant.
   @Test(arguments: [
     (#"{"from":"t","orderby":["a"]}"#, "query.orderby is no member of a query: did you mean orderBy?"),
     (

@@ -39,7 +39,7 @@ struct GoldenVectorTests {
     let titles: [String]
     let json: JSONValue
 
-    /// What a client has.
+    /// The client's rows.
     func rows(in window: Range<Int>?) -> [[[SQLValue]?]] {
       var offset = -1
       return rows.map { section in

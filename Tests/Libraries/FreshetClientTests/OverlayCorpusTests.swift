@@ -58,7 +58,7 @@ extension LaidChange {
 }
 
 extension SectionedResults<ResultRow> {
-  /// What is shown, as the corpus writes it.
+  /// The shown state, in the corpus's format.
   fileprivate var outline: JSONValue {
     var outline: [String: JSONValue] = [
       "sections": .array(

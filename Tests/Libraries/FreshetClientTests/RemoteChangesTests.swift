@@ -23,7 +23,7 @@ import Testing
     try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
   }
 
-  /// Those of the next message.
+  /// The changes of the next message.
   private func changes(_ iterator: inout DatabaseChanges.Iterator) async throws -> [RowChange] {
     guard case .commit(_, _, _, let changes)? = try await iterator.next() else { throw CancellationError() }
     return changes

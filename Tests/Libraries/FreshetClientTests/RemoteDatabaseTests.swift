@@ -124,7 +124,7 @@ import Testing
     try await controller.performFetch()
     transport.closeGate()
     let next = Query(from: "bank", orderBy: ["name DESC"])
-    // The server gets it, and its answer finds nobody.
+    // The server gets it, and its answer has no receiver.
     transport.breakAfterSending("requery")
     controller.requery(next)
     #expect(await eventually { controller.delay?.code == .disconnected })

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Server
 
-/// Who the Swift client is, over real sockets: a token for each connection, renewed on the open one.
+/// The identity of the Swift client, over real sockets: a token for each connection, renewed on the open one.
 @MainActor @Suite(.serialized) struct RemoteTokenTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer TEXT);
@@ -186,7 +186,7 @@ import Testing
     let source = TokenSource(try await token("ann", role: "clerk"))
     let transport = BreakableTransport()
     let database = try remote(live, source, transport)
-    // Before there is any connection. Who has no role writes nothing.
+    // Before the first connection. A client without a role writes nothing.
     let outcome = try await database.transact("INSERT INTO orders VALUES (4, 'cyd')")
     #expect(outcome.statements.map(\.changes) == [1])
     transport.breakAfterSending("authenticate")

@@ -8,7 +8,7 @@ import Testing
 
 /// The transport of `FreshetClient` and of `freshet watch`, against a server that plays a script.
 @Suite struct TransportTests {
-  /// What came, and how it ended: nil when the connection was lost.
+  /// The messages that came, and the end: nil when the connection was lost.
   private func run(
     _ url: URL, opened: @escaping @Sendable (any LiveSocket) async -> Void = { _ in },
     received: @escaping @Sendable (String) async -> Void = { _ in }
@@ -63,7 +63,7 @@ import Testing
     #expect(messages == all && overlaps.load(ordering: .relaxed) == 0)
   }
 
-  /// libwebsockets hangs up on a silent server after 310 seconds unless it is told not to.
+  /// By default libwebsockets hangs up on a silent server after 310 seconds.
   @Test(.enabled(if: TestDepth.isLong, "takes five minutes"))
   func `A message may take minutes`() async throws {
     let frames = ScriptedServer.frame(1, "one") + ScriptedServer.frame(1, "two") + ScriptedServer.closing(1000)

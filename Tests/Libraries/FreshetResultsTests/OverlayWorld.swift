@@ -45,7 +45,7 @@ enum OverlayWorld {
     }
   }
 
-  /// The server does what was laid first, or what somebody else wants.
+  /// The server does the first write, or that of another client.
   static func write(
     _ changes: inout [LaidChange], to server: inout Table, commit: Int64, _ generator: inout SeededGenerator
   ) {
@@ -101,7 +101,7 @@ enum OverlayWorld {
     return packed
   }
 
-  /// The patch between two states: rows that differ move, or go and come as if each were another one.
+  /// The patch between two states: rows that differ move, or are deleted and inserted.
   static func message(
     _ before: Table, _ after: Table, _ order: RowOrder, commit: Int64, from: String,
     _ window: inout Window?, _ generator: inout SeededGenerator
@@ -201,7 +201,7 @@ extension [SQLValue] {
 }
 
 extension ResultsPatch {
-  /// What is wrong with a patch between two states; nil: nothing. A row outside the window is nil.
+  /// The error in a patch between two states; nil: none. A row outside the window is nil.
   func problem(from old: SectionedResults<ResultRow>, to new: SectionedResults<ResultRow>) -> String? {
     var rows = old.sections.map { Array($0.rows) }
     for path in (deletions + moves.map(\.from)).sorted(by: >) { rows[path.section].remove(at: path.item) }

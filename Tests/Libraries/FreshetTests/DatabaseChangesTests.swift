@@ -71,7 +71,7 @@ import Testing
     // Where there is no folder to keep it, a position means nothing.
     var lost = database.changes(since: position).makeAsyncIterator()
     guard case .gap? = try await lost.next() else { throw CancellationError() }
-    // One that cannot be used stops nobody.
+    // An unusable folder is only a warning.
     configuration.stateFolder = path
     let third = try opened()
     var working = third.changes().makeAsyncIterator()

@@ -1,11 +1,12 @@
 import TestSupport
 
 /// Small forms of the schemas of known applications: names of tables and columns, keys, collations, indexes and
-/// triggers are theirs, as their documentation has them. What needs collations of their own is in `ForeignPartsTests`.
+/// triggers are theirs, as their documentation has them. Tables that need the applications' collations are in
+/// `ForeignPartsTests`.
 struct ApplicationSchema: Sendable {
   let name: String
   let schema: RandomSchema
-  /// What lists are over: `from`, its key, and columns.
+  /// The sources of lists: `from`, its key, and columns.
   let sources: [(from: String, keys: [String], columns: [String])]
   /// Transactions as the application makes them; `#` stands for a number.
   let bursts: [String]

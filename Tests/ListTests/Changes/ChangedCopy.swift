@@ -10,7 +10,7 @@ struct ChangedCopy: Equatable {
 
   /// By table, by the text of a row's key, the row's columns.
   var tables: [String: [String: [String: JSONValue]]] = [:]
-  /// Tables of which it knows that it does not know them any more.
+  /// Tables whose copy is known to be outdated.
   var unknown: Set<String> = []
 
   static func == (left: ChangedCopy, right: ChangedCopy) -> Bool { left.tables == right.tables }
@@ -55,7 +55,7 @@ struct ChangedCopy: Equatable {
     }
   }
 
-  /// What the file has.
+  /// The contents of the file.
   init(_ db: Database, keys: [String: [String]]) throws {
     for (table, key) in keys {
       let columns = key == ["rowid"] ? "rowid AS rowid, *" : "*"

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// Random transactions of another process, beside a reader of the feed that leaves and comes back: what it was told,
-/// applied to what it had, is the file at every position.
+/// Random transactions of another process, and a reader of the feed that leaves and comes back: its messages, applied
+/// to its copy, give the file at every position.
 ///
 /// Each transaction counts itself in the table `turn`, so that each message says to which of the states it leads. The
 /// states are those of a database in memory that runs the same statements.
@@ -53,12 +53,12 @@ private struct ChangesRun {
   private var last = 0
   private var client: LiveClient
   private var copy: ChangedCopy
-  /// What else it may be after a gap: a turn has several states where VACUUM came after it.
+  /// Alternatives after a gap: a turn has several states if VACUUM came after it.
   private var others: [ChangedCopy] = []
   private var position = ""
   private var mustCatchUp = false
   private var addedColumns = 0
-  /// Not with changes of the schema: what `loose` has is then not told by the turn.
+  /// Not with changes of the schema: then the turn does not determine the contents of `loose`.
   private let vacuums: Bool
   /// A server in a process of its own.
   private var program: Program?
@@ -144,7 +144,7 @@ private struct ChangesRun {
     try Program(["serve", path, "--port", "0", "--state", kept.path("states")])
   }
 
-  /// The server ends, or is killed, and another one goes on; the file is written to meanwhile.
+  /// The server ends, or is killed, and a new one continues; the file is written to meanwhile.
   private mutating func restart() throws {
     let isKilled = Bool.random(using: &random)
     if isKilled { program?.signal(SIGKILL) }

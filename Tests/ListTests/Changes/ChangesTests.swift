@@ -79,7 +79,7 @@ import Wire
     _ = try client.receive("changes")
     try live.writer.run("UPDATE orders SET total = 16 WHERE id = 1")
     #expect(try next(client) == "insert orders key {id:1} new {status:'new'}")
-    // What is not asked for does not change.
+    // Tables and columns that were not asked for do not change.
     try live.writer.run("UPDATE orders SET total = 17 WHERE id = 1; UPDATE orders SET status = 'sent' WHERE id = 1")
     #expect(try next(client) == "update orders key {id:1} old {status:'new'} new {status:'sent'}")
     try live.writer.run("UPDATE orders SET total = 1 WHERE id = 1; DELETE FROM orders WHERE id = 2")
@@ -146,7 +146,7 @@ import Wire
     let other = try subscribe(live, #""since":"\#(start)""#)
     #expect(try next(other).hasPrefix("delete orders key {id:1}"))
     #expect(try next(other).hasPrefix("delete orders key {id:2}"))
-    // Where it had a table that nobody has followed since, nothing is known.
+    // The changes of a table that was not followed since are unknown.
     for number in 0..<40 {
       try live.writer.run("INSERT INTO member VALUES (\(number), 'x')")
       _ = try next(other)
@@ -341,7 +341,7 @@ import Wire
     live.stop()
   }
 
-  /// Of how many commits the next message tells: some, where their frames were overwritten before they could be read.
+  /// The number of commits in the next message: some, if their frames were overwritten before they could be read.
   /// Reading all of a message would take most of the time.
   private func commits(ofNext client: LiveClient) throws -> Int {
     let begin = String(decoding: try client.readFrame().payload.prefix(200), as: UTF8.self)

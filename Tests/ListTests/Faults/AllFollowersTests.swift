@@ -52,7 +52,7 @@ private struct FollowersRun {
     """
   private static let keys = ["turn": ["id"], "item": ["id"], "named": ["name"], "pair": ["q", "p"]]
 
-  /// Of several shapes, so that both followers have some.
+  /// Queries of several shapes, so that both followers have some.
   private static let queries: [String: OracleQuery] = [
     "turn": OracleQuery(table: "turn", keys: ["id"], select: ["n"], orderBy: []),
     "items": OracleQuery(
@@ -187,7 +187,7 @@ private struct FollowersRun {
     }
   }
 
-  /// Another process goes on, after the file was written to; the journal mode may be another one by then.
+  /// A new process continues after the file was written to; the journal mode may have changed by then.
   private mutating func restart(_ signal: Int32) throws {
     program.signal(signal)
     program.stop()
@@ -286,7 +286,7 @@ private struct FollowersRun {
     }
   }
 
-  /// What is not known is read again, in the state that the next commit leads to.
+  /// Unknown tables are read again, in the state that the next commit leads to.
   private mutating func read(_ message: JSONValue) throws {
     position = try message.required("position").text()
     mustRead = true

@@ -208,7 +208,7 @@ private final class FaultSchedule {
     heal()
     for list in queries.indices { lists.setDrained(list, true) }
     for _ in 0..<6 { lists.step() }
-    // What was refused, as a client would try it again.
+    // Refused subscriptions, which a client would try again.
     if let trouble = lists.output.troubles.first(where: { !$0.contains(" ended: ") }) { return trouble }
     let held = lists.output.models
     let ended = lists.output.ended.filter { held[$0.key] == nil }

@@ -15,8 +15,8 @@ import Testing
 @Suite(.serialized) enum FaultyFileTests {}
 
 extension FaultyFileTests {
-  /// What SQLite's own tests do with I/O errors: every read of a tick fails once, one after the other. Whatever failed,
-  /// after the next commit every list is what a fresh SELECT answers, and no subscription has ended.
+  /// SQLite's own tests with I/O errors, applied here: every read of a tick fails once, one after the other. After the
+  /// next commit every list equals a fresh SELECT, and no subscription has ended.
   @Suite(.serialized) struct ReadFaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
       /// Or tables are followed by pages, as if they were large.
@@ -74,8 +74,8 @@ extension FaultyFileTests {
       query("author", ["id"], ["name", "(SELECT max(title) FROM book WHERE author_id = author.id) AS last"]),
     ]
 
-    /// Changes rows of both tables that several lists show. Two commits that follow one another change the same rows:
-    /// what was read of the first, in vain, is not what the second leads to.
+    /// Changes rows of both tables that several lists show. Two consecutive commits change the same rows, so that rows
+    /// read by a failed tick are wrong for the second.
     private func commit(_ number: Int) -> String {
       let id = 1 + number / 2 * 37 % 80
       let some = "id % 13 = \(number / 2 % 13)"
@@ -102,7 +102,7 @@ extension FaultyFileTests {
       }
     }
 
-    /// A client that is told the number of an older state takes its own row for one that the list shows.
+    /// A client that got the number of an older state takes its own row for one that the list shows.
     @Test(arguments: [true, false])
     func `A write gets the number of a state that has it, or none`(isHealed: Bool) throws {
       faulty_files_install()
@@ -146,7 +146,7 @@ extension FaultyFileTests {
       for _ in 0..<3 { lists.step() }
       try compare(lists, queue, "at first")
       var number = 0
-      // Of one kind of commit after the other: each causes other reads.
+      // One kind of commit after the other: each causes other reads.
       var unharmed = 0
       while unharmed < 5 {
         number += 1
@@ -161,7 +161,7 @@ extension FaultyFileTests {
       #expect(number > 20, "only \(number) reads")
     }
 
-    /// What failed is tried again at its time: no sooner than the last run took.
+    /// Failed reads are tried again at their time: no sooner than the last run took.
     private func settle(_ lists: SteppedLists, _ queue: DatabaseQueue) throws {
       let deadline = Date().addingTimeInterval(5)
       repeat {

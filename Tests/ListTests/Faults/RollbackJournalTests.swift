@@ -36,7 +36,7 @@ extension FaultyFileTests {
       #expect(lists.output.troubles == [], "\(context)")
     }
 
-    /// Of a writer that was killed after it had written a part of its transaction to the file.
+    /// A journal of a writer that was killed after it had written a part of its transaction to the file.
     private func leaveHotJournal(_ path: String) throws {
       // A reader's lock keeps it from writing before the end: then there is nothing to roll back.
       for _ in 0..<50 {
@@ -130,7 +130,7 @@ extension FaultyFileTests {
         "PRAGMA journal_mode = \(mode); PRAGMA synchronous = OFF; BEGIN IMMEDIATE; UPDATE t SET a = 'begun' WHERE id < 20"
       )
       faulty_files_hide_writers(folder.database, 3)
-      // Opened beside the writer: followers, readers, and what compiles.
+      // Opened while the writer lives: followers, readers, and the compiler's connection.
       for _ in 0..<3 { lists.step() }
       #expect(lists.output.troubles == [])
       try lists.writer.run("COMMIT")

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Lists in this process: queries of every kind, over files of every kind, through random commits of another process.
-/// What a list has after each commit is what SQLite answers itself, and each patch leads from the results before it to
-/// those after it.
+/// After each commit a list has SQLite's own answer, and each patch leads from the former results to the new ones.
 ///
 /// `FRESHET_SEED=n swift test --filter EmbeddedPropertyTests` repeats a failure.
 @Suite(.serialized) struct EmbeddedPropertyTests {

@@ -52,7 +52,7 @@ final class WatchedList: Sendable {
   /// How often everything was new.
   var replacements: Int { state.withLock { $0.replacements } }
 
-  /// What differs after as much time as it may take; nil when nothing does.
+  /// The difference that is left after the longest allowed time; nil: none.
   func difference(from answer: OracleQuery.Answer, mayEnd: Bool) async -> String? {
     var difference: String?
     for _ in 0..<3_000 {
@@ -110,7 +110,7 @@ extension SectionedResults<ResultRow> {
 }
 
 extension ResultsPatch {
-  /// What a table view that does what the patch says would show wrongly; nil when nothing.
+  /// The error that a table view would show if it did what the patch says; nil: none.
   fileprivate func violation(
     from old: SectionedResults<ResultRow>, to new: SectionedResults<ResultRow>
   ) -> String? {
@@ -135,7 +135,7 @@ extension ResultsPatch {
       guard sections.indices.contains(index), sections[index].count == section.count else {
         return "section \(index) has another count: \(self)"
       }
-      // What left the window may be there still: a view reads it anew when it scrolls there.
+      // Rows that left the window may still be held: a view reads them anew when it scrolls there.
       for (item, row) in section.objects.enumerated() where row != nil && sections[index][item] != row {
         return "the row at \(index),\(item) is not shown as it is: \(self)"
       }
@@ -162,8 +162,8 @@ struct WatchedLists {
     answers = Array(repeating: nil, count: queries.count)
   }
 
-  /// What differs, and in which query's list; nil when nothing does. A list that has two rows of one key ends; it
-  /// begins anew, for the next commit may mend that.
+  /// The difference, with its query; nil: none. A list with two rows of one key ends. It begins anew, because the next
+  /// commit may remove one of them.
   mutating func difference(from queue: DatabaseQueue) async throws -> String? {
     for index in queries.indices {
       let query = queries[index]

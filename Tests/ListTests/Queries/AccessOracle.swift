@@ -13,7 +13,7 @@ struct AccessOracle {
   /// - Parameter db: the database with everything.
   init(_ db: Database, _ rules: AccessRules.Role, _ access: Query.Access) throws {
     let queue = try DatabaseQueue()
-    // What the operator wrote may read other tables too.
+    // SQL of the operator may read other tables too.
     let rule = { (table: String) in rules.tables[table] ?? (access.isPublished ? AccessRules.Table() : nil) }
     try queue.write { copy in
       for (table, columns, end) in RandomRules.columns {
@@ -44,7 +44,7 @@ struct AccessOracle {
     self.queue = queue
   }
 
-  /// What the client is to see; nil: an error.
+  /// The rows that the client must see; nil: an error.
   func answer(_ query: OracleQuery) -> OracleQuery.Answer? {
     try? queue.read { try query.answer($0) }
   }

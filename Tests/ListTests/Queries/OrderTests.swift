@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What messages say of the order of a list's rows: protocol 3.2, `order` and `sectionOrder`.
+/// The order of a list's rows in messages: protocol 3.2, `order` and `sectionOrder`.
 @Suite struct OrderTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, depth);

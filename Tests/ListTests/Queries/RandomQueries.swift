@@ -1,7 +1,7 @@
 import ServerSupport
 import TestSupport
 
-/// Composes queries over the tables of `LiveLibrary` that nobody would write: joins of everything with anything.
+/// Composes queries over the tables of `LiveLibrary` that no person would write: joins of everything with anything.
 ///
 /// Left out, because SQLite answers them differently from plan to plan, or fails: `min` and `max` of values that are
 /// equal and look different, columns that are not grouped by, OR of comparisons of one indexed column under two
@@ -188,7 +188,7 @@ extension RandomQueries {
     query.tellsKey = true
     for index in 0..<Int.random(in: 1...4, using: &generator) {
       let column = anyColumn()
-      // A column that is in the key is not told twice.
+      // A column of the key is not sent twice.
       let plain = query.keys.contains { $0.hasPrefix("\(column) AS") } ? "+\(column)" : column
       query.select.append(pick([plain, plain, plain, "upper(\(column))", "\(column) || 'x'"]) + " AS c\(index)")
     }

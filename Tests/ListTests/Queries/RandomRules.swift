@@ -2,10 +2,10 @@ import LiveQuery
 import ServerSupport
 import TestSupport
 
-/// Roles over the tables of `LiveLibrary`, with filters and columns that somebody might think of, and clients who have
-/// them.
+/// Roles over the tables of `LiveLibrary`, with filters and columns that an operator might think of, and clients who
+/// have them.
 struct RandomRules {
-  /// What the oracle makes of a table: its columns with what they are declared as.
+  /// A table for the oracle: its columns with their declarations.
   static let columns: [(table: String, columns: [(name: String, declaration: String)], end: String)] = [
     (
       "author",
@@ -52,7 +52,7 @@ struct RandomRules {
   init(seed: UInt64) {
     generator = SeededGenerator(seed: seed)
     for name in ["reader", "writer"] { rules.roles[name] = role() }
-    // Of so many, those whose filters compare columns are led to by an index.
+    // With that many rules, those whose filters compare columns are found by an index.
     let count = chance(20) ? 12 : 3
     let isPublished = chance(20)
     for _ in 0..<count {

@@ -5,7 +5,7 @@ import TestSupport
 struct ShopCommits {
   var random: SeededGenerator
   private let seed: UInt64
-  /// Of orders, and of customers.
+  /// The highest ids of orders and customers.
   private var ids = (orders: 40, customers: 6)
 
   init(seed: UInt64) {

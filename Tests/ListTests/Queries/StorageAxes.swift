@@ -14,7 +14,7 @@ struct StorageCase: CustomStringConvertible, Sendable {
   let journal: Journal
   let encoding: String
   let pageSize: Int
-  /// What may be remembered of all tables, in bytes.
+  /// Memory for what is remembered of all tables, in bytes.
   let captureBytes: Int
   /// Whether transactions also write to an attached file.
   let attaches: Bool
@@ -25,7 +25,7 @@ struct StorageCase: CustomStringConvertible, Sendable {
     (self.schema, self.encoding) = (schema, encoding)
   }
 
-  /// The lists below have lengths of which no two share a divisor, so each pair of their values meets at some number.
+  /// The lengths of the lists below are pairwise coprime, so each pair of their values meets at some number.
   init(number: UInt64) {
     self.number = number
     func pick<Value>(_ values: [Value]) -> Value { values[Int(number % UInt64(values.count))] }
@@ -160,7 +160,7 @@ struct StorageGenerator {
 
   // MARK: - Transactions
 
-  /// What is run before and after: one line for each statement.
+  /// The statements of a transaction: one line for each.
   mutating func transaction() -> String {
     if chance(4) { return "VACUUM;" }
     if test.journal == .changing, chance(12) {
@@ -221,7 +221,7 @@ struct StorageGenerator {
 
   // MARK: - Queries
 
-  /// Of something that differs between values that are equal.
+  /// An expression that differs between equal values.
   private mutating func expression(_ column: String) -> String {
     let bare = column.firstRange(of: " AS ").map { String(column[..<$0.lowerBound]) } ?? column
     return pick([

@@ -5,7 +5,7 @@ import Server
 import ServerSupport
 import TestSupport
 
-/// What follows the lists of a run, and what a client has of each.
+/// Follows the lists of a run, and holds each as a client would.
 protocol ListHolder: AnyObject {
   var queue: DatabaseQueue { get }
   func perform(_ step: RunStep) throws
@@ -19,7 +19,7 @@ protocol ListHolder: AnyObject {
   /// How many messages changed a list.
   func changes(_ list: Int) -> Int
   func open(_ list: ListRun.List) throws
-  /// What no list must ever show.
+  /// The violation of a rule that always holds; nil: none.
   func violation() -> String?
 }
 

@@ -14,7 +14,7 @@ struct ListRun: ReplayableRun, CustomTestStringConvertible {
   }
 
   struct List: Codable, Sendable {
-    /// What `RunStep.open` calls it.
+    /// Its name in `RunStep.open`.
     var id: Int
     var query: OracleQuery
   }
@@ -22,9 +22,10 @@ struct ListRun: ReplayableRun, CustomTestStringConvertible {
   var transport = Transport.stepped
   /// Pragmas and schema, which the shell runs before anything follows the file.
   var setUp: String
-  /// What the writer runs before lists are opened, a statement a line; `FOLDER` stands for the folder of the file.
+  /// The statements that the writer runs before lists are opened, one a line; `FOLDER` stands for the folder of the
+  /// file.
   var preparation = ""
-  /// What may be remembered of all tables; nil: as much as always.
+  /// Memory for what is remembered of all tables; nil: the default.
   var captureBytes: Int?
   /// Where nothing changes in a list, no message must come.
   var expectsSilence = false

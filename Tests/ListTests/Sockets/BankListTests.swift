@@ -38,7 +38,7 @@ import Wire
     live.stop()
   }
 
-  /// The same for SQLite, which needs no escapes of JSON.
+  /// As above for SQLite, without escapes of JSON.
   private var plain: OracleQuery {
     var plain = query
     plain.select = plain.select.map { $0.replacing("\\", with: "") }

@@ -17,7 +17,7 @@ import Wire
 
   fileprivate struct Asked {
     var query: OracleQuery
-    /// The window's limit as it was last told.
+    /// The last requested limit of the window.
     var limit: Int?
     var more: String
   }
@@ -155,7 +155,7 @@ extension LiveClientsTests.Walk {
     for (id, asked) in asked { try client.resume(id, asked.query.json, models[id]!, more: asked.more) }
   }
 
-  /// What is wrong with what a client holds.
+  /// The error in the rows that a client holds.
   func difference() throws -> String? {
     for (id, asked) in asked.sorted(by: { $0.key < $1.key }) {
       guard let model = client.models[id] else { return "\(id) has ended: \(client.line(id))" }
@@ -227,7 +227,7 @@ extension LiveClientsTests.Walk {
       }
       let commit = statements.commit()
       try live.writer.run(commit)
-      // The end of what this commit changes, told by one that everybody sees.
+      // Marks the end of this commit's changes for every client.
       try live.writer.run("INSERT OR REPLACE INTO author VALUES (1000, 'mark \(step)', 'zz', NULL)")
       let answer = try live.queue.read { try query.answer($0) }
       while stream.model.difference(from: answer) != nil, try stream.next() != nil {}

@@ -63,7 +63,7 @@ import Wire
     let patch = try #require(client.last["a"]?.members)
     #expect(Set(patch.keys) == ["type", "id", "from", "to", "commit", "total", "window", "totals", "sectionTotals"])
     #expect(patch["totals"]?.short == "{feet:105.5}" && patch["sectionTotals"]?.short == "[[2 {feet:70.5}]]")
-    // What is totaled as before is no change, and neither is what is not read.
+    // An unchanged total is no change, and neither is one that is not read.
     let before = client.changes["a"]
     try live.writer.run(
       "BEGIN; UPDATE well SET depth = 41 WHERE id = 3; UPDATE well SET depth = 29.5 WHERE id = 4; COMMIT;")

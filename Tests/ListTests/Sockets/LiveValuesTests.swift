@@ -103,7 +103,7 @@ import Wire
     live.stop()
   }
 
-  // MARK: - Beside the result
+  // MARK: - Values alongside
 
   @Test func whatChangesBesideTheResultAloneIsSentAlone() throws {
     let live = try live("UTF-8")

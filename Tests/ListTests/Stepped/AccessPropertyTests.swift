@@ -6,8 +6,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Nobody sees another's rows. Random rules, clients, queries of every kind and commits: each client's lists are those
-/// of a database that holds what it may read and nothing else, and what changes beside that sends it nothing.
+/// No client sees another's rows. Random rules, clients, queries of every kind and commits: each client's lists are
+/// those of a database that holds what it may read and nothing else, and other changes send it nothing.
 ///
 /// `FRESHET_SEED=n swift test --filter AccessPropertyTests` repeats a failure; `FRESHET_SEEDS=1000` tries so many fresh
 /// seeds. Seeds that failed once are in `Fixtures/access.json`, and run first.

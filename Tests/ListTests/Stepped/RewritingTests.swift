@@ -2,7 +2,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// What a rewritten query must not do: each list is short, and wrong after one of its commits where one rule of
+/// Mistakes that a rewritten query must not make: each list is short, and wrong after one of its commits if one rule of
 /// rewriting is dropped.
 @Suite struct RewritingTests {
   private static func page(_ select: String, key: String, _ column: String) -> OracleQuery {

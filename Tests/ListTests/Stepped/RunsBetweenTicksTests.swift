@@ -6,8 +6,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Readers run queries in states of the file that no tick sees: what was changed before such a state and changed back
-/// after it has changed all the same for whoever read in between.
+/// Readers run queries in states of the file that no tick sees: a row that was changed before such a state, and changed
+/// back after it, has changed for a reader in between.
 ///
 /// `FRESHET_SEED=n swift test --filter RunsBetweenTicksTests` repeats a failure.
 @Suite(.serialized) struct RunsBetweenTicksTests {

@@ -62,7 +62,7 @@ import Testing
     func forge(_ text: String, _ replacement: String) throws {
       try lists.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
       lists.step()
-      // Of another table: SQLite forgets the pages that it has read, and nothing says that they are others.
+      // Changes another table: SQLite forgets the pages that it has read, and nothing shows that they have changed.
       try lists.writer.run("INSERT INTO other VALUES (1)")
       let url = URL(fileURLWithPath: folder.database)
       var status = stat()
@@ -156,7 +156,7 @@ import Testing
     #expect(test.lists.output.troubles == [])
   }
 
-  /// What a reader sees after another commit says nothing of the version that was to be checked.
+  /// The rows that a reader sees after a later commit say nothing about the version to be checked.
   @Test func anotherStateIsNotCompared() throws {
     let test = try Lists()
     try test.lists.writer.run("UPDATE t SET note = 'changed' WHERE id = 1")
@@ -169,7 +169,7 @@ import Testing
       test.lists.tick()
     }
     for _ in 0..<5 {
-      // What a tick does not see, a reader does: it is changed back before.
+      // A reader sees a change that no tick sees: it is changed back before.
       try test.lists.writer.run("UPDATE t SET note = 'between', kind = 'x' WHERE id = 3")
       test.lists.runReaders()
       try test.lists.writer.run("UPDATE t SET note = 'needle0003', kind = 'kind0' WHERE id = 3")

@@ -128,7 +128,7 @@ final class ModelOutput: SubscriptionOutput {
     var delays: [String: FreshetError] = [:]
     /// Sessions whose clients take nothing.
     var stalled: Set<UInt64> = []
-    /// Whether a follower was answered that a session has not drained, since it was told of one that has.
+    /// Whether a follower learned that a session has not drained, since the last report of a drained one.
     var hasWaiter = false
     /// The last error that ended a subscription, and what does not fit the protocol.
     var troubles: [String] = []

@@ -17,7 +17,7 @@ import Testing
     return (0..<(PropertySeeds.count ?? UInt64(TestDepth.count(8, long: 100)))).map { first + $0 }
   }()
 
-  /// What was once wrong, each as short as it could be made.
+  /// Former failures, each as short as it could be made.
   private static let found: [ListRun] = [
     ("CREATE TABLE t(x PRIMARY KEY, z) WITHOUT ROWID;", "UTF-8", "typeof(x)", nil),
     ("CREATE TABLE t(x PRIMARY KEY, z) WITHOUT ROWID;", "UTF-8", "x || ''", nil),

@@ -18,7 +18,7 @@ import Wire
 
   private static let queries = [
     OracleQuery(table: "well", keys: ["id"], select: ["county"], orderBy: [], totals: ["n": "count(*)"]),
-    // What is totaled is neither selected nor sorted by.
+    // The totaled column is neither selected nor sorted by.
     OracleQuery(
       table: "well", keys: ["id"], select: ["spudded"], filter: "cost > 2", section: ("county", false),
       orderBy: ["spudded"],

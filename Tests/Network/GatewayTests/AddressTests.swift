@@ -36,7 +36,7 @@ import Testing
       #expect(try elsewhere.request("GET", "/v1/x").status == 200)
       try clients[1].send("still here")
       #expect(try recorder.nextText() == "still here")
-      // One that leaves makes room; refused ones have to be gone, too.
+      // A client that leaves makes room; refused ones have to be gone, too.
       clients[0].socket.reset()
       #expect(try recorder.nextClosed() == sessions[0])
       let answered = try (0..<1_000).contains { _ in

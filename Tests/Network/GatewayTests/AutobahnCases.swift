@@ -14,12 +14,12 @@ struct AutobahnCase: CustomTestStringConvertible, Sendable {
   enum Loss: Sendable { case texts, pongs, close }
 
   var number: String
-  /// What the client sends, in as many writes.
+  /// The client's bytes, in as many writes.
   var writes: [[UInt8]]
   var texts: [[UInt8]] = []
   var pongs: [[UInt8]] = []
   var ending = Ending.goesOn
-  /// What does not always come.
+  /// Answers that do not always come.
   var mayLose: Set<Loss> = []
   /// How that differs from what RFC 6455 has; nil: it does not.
   var deviation: String?
@@ -49,7 +49,7 @@ private func pinged(_ number: String, _ frames: [[UInt8]], texts: [[UInt8]] = []
   return test
 }
 
-/// What is queued when the client closes is dropped.
+/// Frames that are queued when the client closes are dropped.
 private func closed(_ number: String, _ frames: [[UInt8]], texts: [[UInt8]]) -> AutobahnCase {
   var test = broken(
     number, frames, texts: texts, ending: .closes(1000), "messages in front of the Close frame may stay unanswered")

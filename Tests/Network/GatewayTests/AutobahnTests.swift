@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The cases of Autobahn's fuzzingclient, sections 1 to 7 and a few of 9, against a server that echoes and takes text
-/// alone. What the answers differ in from RFC 6455 is counted in docs/reliability.md.
+/// alone. docs/reliability.md counts the differences from RFC 6455.
 @Suite struct AutobahnTests {
   @Test(arguments: AutobahnCase.framing) func `1 Framing`(_ test: AutobahnCase) throws { try run(test) }
   @Test(arguments: AutobahnCase.pings) func `2 Pings and pongs`(_ test: AutobahnCase) throws { try run(test) }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct BudgetTests {
   /// More than the kernel takes for a client that does not read.
   private static let large = 16 << 20
-  /// What libwebsockets may have a copy of, for each client.
+  /// Bytes of each client that libwebsockets may have a copy of.
   private static let copied = 64 << 10
   private let clock = ManualClock()
 
@@ -43,7 +43,7 @@ import Testing
       #expect(refused.text.contains(#""code":"overloaded""#))
       #expect(gateway.counters.memory == 1)
       #expect(try ask(gateway, 1_000).readResponse().body.count == 1_000)
-      // Those that are under way come whole, and make room.
+      // Answers under way come whole, and make room.
       for socket in unread { #expect(try socket.readResponse().body.count == Self.large) }
       #expect(eventually { gateway.counters.outgoing == 0 })
       #expect(try ask(gateway, Self.large).readResponse().body.count == Self.large)
@@ -67,7 +67,7 @@ import Testing
       let blocking = Frame(payload: [UInt8](repeating: 97, count: Self.large))
       gateway.queue(blocking, to: sessions)
       gateway.flush()
-      // Of the rest that the kernel did not take a part is copied for each.
+      // The rest that the kernel did not take is copied for each.
       let copies = 3 * Self.copied
       #expect(eventually { gateway.counters.outgoing == blocking.size + copies })
       let shared = Frame(payload: [UInt8](repeating: 98, count: 5 << 20))

@@ -49,7 +49,7 @@ import Testing
     try withGateway(recorder) { gateway in
       let clients = try (0..<20).map { _ in try RawWebSocket(port: gateway.port) }
       let sessions = try clients.map { _ in try recorder.nextOpened().0 }
-      // Of a frame of 40,000 bytes and others that are gathered, beyond what a session keeps a place for.
+      // A frame of 40,000 bytes and others that are gathered, beyond the capacity of a session.
       let texts = (0..<30).map { String(repeating: "\($0) ", count: $0 == 17 ? 20_000 : 3) }
       for text in texts { gateway.queue(Frame(payload: bytes(text)), to: sessions.map(\.rawValue)) }
       gateway.queue(Frame(payload: bytes("nobody")), to: [])

@@ -2,8 +2,8 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Frames that break RFC 6455: each ends the session, and nothing else suffers. What libwebsockets takes loosely is
-/// listed in docs/threat-model.md.
+/// Frames that break RFC 6455: each ends the session, and nothing else suffers. docs/threat-model.md lists deviations
+/// that libwebsockets tolerates.
 @Suite struct FrameTests {
   /// - Parameter code: nil: the server hangs up without a word.
   private func expectClose(_ code: Int?, after bytes: [UInt8]) throws {

@@ -11,7 +11,7 @@ import Testing
     })
   }
 
-  /// The answer to these bytes alone. One that refuses ends the connection.
+  /// The answer to these bytes alone. A refusal ends the connection.
   private func answer(to bytes: [UInt8]) throws -> RawResponse {
     try withGateway(echo()) { gateway in
       let socket = try RawSocket(port: gateway.port)
@@ -114,7 +114,7 @@ import Testing
     ("Transfer-Encoding: xchunked", 501), ("Content-Length: 9999999999999999999", 400),
   ])
   func `Where a body ends is never in doubt`(headers: String, expected: Int) throws {
-    // What could be taken for a request of its own is not.
+    // Bytes that could be taken for a second request are not.
     let smuggled = "0\r\n\r\nGET /v1/smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
     #expect(try status(of: "POST /v1/x HTTP/1.1\r\nHost: a\r\n\(headers)\r\n\r\n\(smuggled)") == expected)
   }

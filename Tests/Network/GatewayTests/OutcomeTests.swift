@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the gateway says of requests that are over.
+/// The gateway's reports on requests that are over.
 @Suite struct OutcomeTests {
   private func outcomes(_ recorder: Recorder) -> [String] {
     recorder.outcomes.withLock { list in

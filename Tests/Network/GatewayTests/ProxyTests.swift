@@ -2,7 +2,7 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Whose word counts for who a client is.
+/// Headers that count for who a client is.
 @Suite struct ProxyTests {
   private func peers(_ headers: [[String]], trusted: [String]) throws -> [String] {
     let recorder = Recorder(answer: { gateway, request, id in

@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sessions that send more than they may are read slowly: nothing is lost, nobody else notices.
+/// Sessions that send more than they may are read slowly: nothing is lost, and other clients do not notice.
 @Suite struct RateTests {
   private let clock = ManualClock()
 
@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// What the first session has sent and was received, once the service thread has done all that it could by now.
+  /// The messages of the first session that were received, once the service thread has done all that it could by now.
   private func received(_ recorder: Recorder, _ witness: RawWebSocket, rounds: Int = 3) throws -> [String] {
     var texts: [String] = []
     for _ in 0..<rounds {

@@ -56,7 +56,7 @@ final class Recorder: GatewayDelegate {
     throw RawSocket.Failure(description: "the expected event did not come")
   }
 
-  /// What has come and was not waited for.
+  /// Events that have come and that no call waited for.
   func rest() -> [Event] {
     var rest: [Event] = []
     while arrived.wait(timeout: .now()) == .success {
@@ -77,7 +77,7 @@ final class Recorder: GatewayDelegate {
     String(decoding: try nextMessage(), as: UTF8.self)
   }
 
-  /// Waits until everything sent to a channel is with the kernel, as somebody would who has more to send.
+  /// Waits until everything sent to a channel is with the kernel, as a sender that has more would.
   func waitUntilDrained(_ gateway: Gateway, _ channel: ChannelID, waiter: Int = 0) throws {
     if gateway.isDrained(channel.rawValue, waiter: waiter) { return }
     let waiters = try next { if case .drained(let waiters) = $0 { waiters } else { nil } }
@@ -92,12 +92,12 @@ final class Recorder: GatewayDelegate {
     try next { if case .requested(let id, let request) = $0 { (id, request) } else { nil } }
   }
 
-  /// Of a request that was answered with a stream: see `streaming`.
+  /// The channel of a request that was answered with a stream: see `streaming`.
   func nextStream() throws -> ChannelID {
     try next { if case .opened(let channel, _) = $0, channel.isStream { channel } else { nil } }
   }
 
-  /// One that answers every request with a stream.
+  /// A recorder that answers every request with a stream.
   static func streaming(headers: [(name: String, value: String)] = []) -> Recorder {
     Recorder(stream: headers.map { HeaderField(name: $0.name, value: $0.value) })
   }

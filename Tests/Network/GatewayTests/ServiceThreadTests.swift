@@ -46,7 +46,7 @@ import Testing
           #expect(String(decoding: payload, as: UTF8.self) == text)
         }
       }
-      // What a client says arrives as its own.
+      // A client's messages arrive as its own.
       for entry in all {
         try entry.client.send("\(entry.session.rawValue)")
         #expect(try recorder.nextText() == "\(entry.session.rawValue)")

@@ -33,7 +33,7 @@ import Testing
     return socket
   }
 
-  /// Of a request on a connection of its own.
+  /// The status of a request on a connection of its own.
   private func status(of gateway: Gateway) throws -> Int {
     let socket = try connect(gateway)
     return try socket.request("POST", "/v1/x", body: "x").status

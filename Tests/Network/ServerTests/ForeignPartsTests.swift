@@ -53,7 +53,7 @@ import Wire
     try client.catchUp(["d", "l", "j"])
     #expect(client.line("d") == "''/: 1,'Default',1 2,'alpha',9" && client.line("l") == "''/: 1,'z' 2,'w'")
     #expect(client.line("j") == "''/: 1,'z',1 2,'w',9")
-    // What needs the collation, or the function, is refused by name.
+    // Queries that need the collation, or the function, are refused by name.
     for (query, name) in [
       (#"{"from":"decks","orderBy":["name"]}"#, "unicase"), (#"{"from":"decks","where":"name = 'x'"}"#, "unicase"),
       (#"{"from":"loud","select":["b"]}"#, "shout"),

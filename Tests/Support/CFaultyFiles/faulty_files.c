@@ -74,7 +74,7 @@ bool faulty_files_heal(void) {
   return has_failed;
 }
 
-/* What may fail. */
+/* Calls that may fail. */
 
 static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
   if (fails(file)) return SQLITE_IOERR_READ;
@@ -102,7 +102,7 @@ static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
   return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
 }
 
-/* What goes on to the real file. */
+/* Calls that go on to the real file. */
 
 static int file_close(sqlite3_file *file) { return real(file)->pMethods->xClose(real(file)); }
 static int file_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {

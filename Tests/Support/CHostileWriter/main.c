@@ -121,7 +121,7 @@ static void create_file(void) {
   run("COMMIT");
 }
 
-// A table that there is; -1 when there is none.
+// An existing table; -1 when there is none.
 static int any_table(void) {
   for (int tries = 0; tries < 50; tries++) {
     int index = below(TABLES);
@@ -222,7 +222,7 @@ static void update(int table, const char *columns) {
   const char *policy = pick(3, "", "OR REPLACE", "OR IGNORE");
   switch (below(6)) {
     case 0: run("UPDATE %s t%d SET b = printf('%%.*c', length(b), '%c') WHERE %s", policy, table, 'a' + below(26), where); break;
-    // Of the same size, and different at its end alone: often only an overflow page is another one.
+    // Same size, with a difference at the end alone: often only an overflow page changes.
     case 1: run("UPDATE %s t%d SET c = substr(c, 1, length(c) - 1) || '%d' WHERE %s", policy, table, below(10), where); break;
     case 2: run("UPDATE %s t%d SET c = CAST(substr(c, 1, length(c) - 1) || '%d' AS BLOB) WHERE %s", policy, table, below(10), where); break;
     case 3: run("UPDATE %s t%d SET %s = %s + %d WHERE %s", policy, table, has_rowid(table) ? "rowid" : "a", has_rowid(table) ? "rowid" : "a", below(9) - 4, where); break;

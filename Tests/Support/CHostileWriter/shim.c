@@ -48,7 +48,7 @@ static int shim_truncate(sqlite3_file *file, sqlite3_int64 size) {
 
 static int shim_sync(sqlite3_file *file, int flags) {
   count();
-  // What a process leaves behind when it dies is in the kernel's hands already.
+  // The kernel already has everything that a dying process leaves behind.
   (void)file;
   (void)flags;
   return SQLITE_OK;

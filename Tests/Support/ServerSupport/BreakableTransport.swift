@@ -78,7 +78,7 @@ package final class BreakableTransport: LiveTransport {
       // Before it is sent: the answer may be here before `send` returns.
       if isFatal { cut.isSet.store(true, ordering: .releasing) }
       try await socket.send(message)
-      // The server has it, and its answer finds nobody.
+      // The server has it, and its answer has no receiver.
       if isFatal { await socket.close() }
     }
 

@@ -15,7 +15,7 @@ package final class EventClient {
   package let socket: RawSocket
   package let head: RawResponse
   package private(set) var model = ClientModel()
-  /// What a browser would send as `Last-Event-ID`.
+  /// The `Last-Event-ID` that a browser would send.
   package private(set) var lastEventID = ""
   /// Events that changed the model.
   package private(set) var changes: [ServerEvent] = []

@@ -13,9 +13,9 @@ package final class LiveClient {
   package private(set) var last: [String: JSONValue] = [:]
   /// The last error of each subscription.
   package private(set) var errors: [String: JSONValue] = [:]
-  /// Of the last `hello`.
+  /// The epoch of the last `hello`.
   package private(set) var epoch = ""
-  /// What it was when each model was changed.
+  /// The epoch in which each model was last changed.
   package private(set) var epochs: [String: String] = [:]
   /// The code of the last error that did not end a subscription, until its next message.
   package private(set) var delays: [String: String] = [:]

@@ -15,7 +15,7 @@ extension OracleQuery {
     OracleQuery(
       table: "item", keys: ["id"], select: ["n"], filter: "id < 6", orderBy: [],
       alongside: ["most": "SELECT max(n) FROM item"]),
-    // What is totaled is not selected.
+    // The totaled column is not selected.
     OracleQuery(
       table: "item", keys: ["id"], select: ["note"], filter: "id > 2", section: ("kind", true), orderBy: ["note"],
       totals: ["rows": "count(*)", "n": "sum(n)", "most": "max(n) FILTER (WHERE n < 9)"]),

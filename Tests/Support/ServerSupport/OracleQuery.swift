@@ -19,7 +19,7 @@ package struct OracleQuery: Sendable {
   package var window: (offset: Int, limit: Int)?
   package var groupBy: [String] = []
   package var having: String?
-  /// Whether the key is told, and not left to its default.
+  /// Whether the key is sent, and not left to its default.
   package var tellsKey = false
   /// Names and SQL of aggregates over the rows.
   package var totals: [String: String] = [:]
@@ -28,7 +28,7 @@ package struct OracleQuery: Sendable {
   package var parameters: [String: Int] = [:]
   /// A whole SELECT that is sent in the place of `table` and `select`: these are its result, and what it is called.
   package var sql: String?
-  /// What it is sorted by itself, which counts without `orderBy`.
+  /// The order of the SELECT itself, which counts without `orderBy`.
   package var ownOrder: [String] = []
 
   package init(
@@ -97,7 +97,7 @@ package struct OracleQuery: Sendable {
     return rows
   }
 
-  /// What SQLite answers.
+  /// SQLite's answer.
   package func answer(_ db: Database) throws -> Answer {
     let section = section?.expression ?? "''"
     let direction = self.section?.isDescending == true ? " DESC" : ""
@@ -160,7 +160,7 @@ extension JSONValue {
 }
 
 extension ClientModel {
-  /// What differs between the client and SQLite's own answer; nil when nothing does.
+  /// The difference between the client and SQLite's own answer; nil: none.
   package func difference(from answer: OracleQuery.Answer) -> String? {
     let mine = sections.map { "\($0.name) × \($0.rows.count)" }
     let theirs = answer.sections.map { "\($0.name) × \($0.count)" }

@@ -7,7 +7,7 @@ package final class Program {
   private let process = Process()
   private let output = Pipe()
   private let errors = Pipe()
-  /// What has been read of standard error.
+  /// The part of standard error that has been read.
   private var log = Data()
 
   package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
@@ -75,13 +75,13 @@ package final class Program {
     }
   }
 
-  /// What it has written to standard error; to be asked for once it has ended.
+  /// Its output to standard error; to be called once it has ended.
   package func errorOutput() throws -> String {
     log += try errors.fileHandleForReading.readToEnd() ?? Data()
     return String(decoding: log, as: UTF8.self)
   }
 
-  /// What it has written to standard output; to be asked for once it has ended.
+  /// Its output to standard output; to be called once it has ended.
   package func standardOutput() throws -> String {
     String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
   }

@@ -7,7 +7,7 @@ package struct ScriptedServer: Sendable {
   package let url: URL
 
   /// - Parameters:
-  ///   - status: of the answer to the handshake; another one than 101 refuses it.
+  ///   - status: of the answer to the handshake; any but 101 refuses it.
   ///   - frames: what follows.
   package init(status: String = "101 Switching Protocols", frames: [UInt8] = []) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

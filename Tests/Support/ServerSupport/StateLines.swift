@@ -2,7 +2,7 @@ import LiveQuery
 package import TestSupport
 package import Wire
 
-// What a client holds, as one line: `'A'/A: 1,'x' 2,null | null/: 3,'y'`.
+// The rows of a client, as one line: `'A'/A: 1,'x' 2,null | null/: 3,'y'`.
 extension ClientModel {
   package var line: String {
     sections.map { section in
@@ -32,7 +32,7 @@ extension JSONValue {
 }
 
 extension LiveClient {
-  /// What the client holds of a subscription, or the error that ended it.
+  /// The client's rows of a subscription, or the error that ended it.
   package func line(_ id: String) -> String {
     if let model = models[id] { return model.line }
     guard let error = errors[id] else { return "nothing" }

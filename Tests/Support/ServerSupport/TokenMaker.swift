@@ -136,7 +136,7 @@ package final class ManualDate: Sendable {
 }
 
 extension JWTConfiguration {
-  /// What a file's `jwt` says.
+  /// The keys of a file's `jwt`.
   ///
   /// - Parameter files: name and content of the files in its folder.
   package static func reading(_ jwt: String, files: [String: String] = [:]) throws -> JWTConfiguration {

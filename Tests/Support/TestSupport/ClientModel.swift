@@ -23,7 +23,7 @@ package struct ClientModel: Equatable {
   package private(set) var window: (offset: Int, limit: Int)?
   package private(set) var version = ""
   package private(set) var commit: Int64 = 0
-  /// Of the server that the next message is from: in another one commits begin anew.
+  /// The epoch of the server that sends the next message: commits begin anew with each epoch.
   package var epoch = "" { didSet { if epoch != oldValue { leastCommit = .min } } }
   private var leastCommit = Int64.min
   package private(set) var alongside: [String: JSONValue] = [:]

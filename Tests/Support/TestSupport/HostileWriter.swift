@@ -21,7 +21,7 @@ package final class HostileWriter {
   private let ledger: Ledger?
   /// The number of the transaction that it is at.
   private var nextID: Int
-  /// What was read of its output and not looked at.
+  /// Output that was read and not looked at.
   private var received: [UInt8] = []
 
   package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
@@ -32,7 +32,7 @@ package final class HostileWriter {
   package init(_ file: String, seed: UInt64, _ options: [String], ledger: Ledger? = nil) throws {
     self.ledger = ledger
     nextID = ledger?.first ?? 0
-    // What is written to one that was killed fails, and nothing more.
+    // Writing to a killed process must be an error, not a signal.
     signal(SIGPIPE, SIG_IGN)
     process.executableURL = URL(fileURLWithPath: Self.path)
     process.arguments = [file, String(seed)] + options + (ledger.map { ["ledger=\($0.first)"] } ?? [])
@@ -60,13 +60,13 @@ package final class HostileWriter {
   /// Writes from now on, until it is killed.
   package func runForEver() { send(0) }
 
-  /// Notes what it has written by now. One that writes for ever would wait, in time, for its lines to be read.
+  /// Notes the lines written by now. A writer that goes on for ever would block once its lines are not read.
   package func takeNotes() { if ledger != nil, isAlive { read(untilLine: false) } }
 
   package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    // What it said before.
+    // Its earlier lines.
     while isAlive { read(untilLine: true) }
   }
 

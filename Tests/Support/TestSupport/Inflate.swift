@@ -8,7 +8,7 @@ package struct Inflate {
 
   package init() {}
 
-  /// What a compressed stream holds; nothing may follow it.
+  /// The contents of a compressed stream; nothing may follow it.
   package mutating func message(_ payload: [UInt8]) throws -> [UInt8] {
     (input, position) = (payload, 0)
     let start = window.count

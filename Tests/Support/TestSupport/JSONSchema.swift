@@ -1,16 +1,15 @@
 package import Wire
 
 /// JSON Schema (2020-12) as far as the project's descriptions use it.
-///
 /// Stricter than the standard in one way: an object whose schema has `properties` may have no others, unless
-/// `additionalProperties` says so. A member that nobody described is what tests want to find.
+/// `additionalProperties` says so. Tests look for members without a description.
 package struct JSONSchema {
   /// The document that `$ref` points into.
   private let root: JSONValue
 
   package init(root: JSONValue) { self.root = root }
 
-  /// What a reference such as `#/components/schemas/Row` means.
+  /// The schema that a reference such as `#/components/schemas/Row` means.
   package func resolve(_ reference: String) throws -> JSONValue {
     try reference.split(separator: "/").dropFirst().reduce(root) { value, name in
       try value.required(String(name.replacing("~1", with: "/").replacing("~0", with: "~")))

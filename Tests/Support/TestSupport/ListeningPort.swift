@@ -1,6 +1,6 @@
 import Foundation
 
-/// A port of loopback that somebody listens on, with the socket.
+/// A port of loopback that another socket listens on.
 package final class ListeningPort {
   package let descriptor: Int32
   package let port: Int

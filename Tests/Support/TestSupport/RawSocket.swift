@@ -19,8 +19,7 @@ package final class RawSocket {
   /// The serial number of the server's certificate, and the version that is spoken.
   package var tlsDetails: (serial: Int, version: String, application: String)? { tls?.details }
 
-  /// `receiveBuffer` makes the kernel take little that nobody reads.
-  /// `source` is the IPv4 address to come from.
+  /// `receiveBuffer` limits what the kernel takes while nothing is read. `source` is the IPv4 address to come from.
   package init(
     host: String = "127.0.0.1", port: Int, source: String? = nil, receiveBuffer: Int32? = nil, seconds: Int = 60
   ) throws {

@@ -16,7 +16,7 @@ package protocol ReplayableRun: Codable, Sendable {
 }
 
 package struct RunFailure: CustomStringConvertible, Sendable {
-  /// What went wrong, without any detail: a smaller run has to go wrong in the same way.
+  /// The kind of failure, without any detail: a smaller run has to fail in the same way.
   package let kind: String
   /// The index of the step at which it was noticed.
   package let step: Int
@@ -30,7 +30,7 @@ package struct RunFailure: CustomStringConvertible, Sendable {
 }
 
 extension ReplayableRun {
-  /// What `failure` returns; an error that it throws is a failure as well.
+  /// The result of `failure`; an error that it throws is a failure as well.
   private func outcome() -> RunFailure? {
     do { return try failure() } catch {
       return RunFailure(kind: "error", step: steps.count - 1, "\(error)")
@@ -54,7 +54,7 @@ extension ReplayableRun {
     return shrinker.simplify(least, { $0.simpler() }, fails: fails)
   }
 
-  /// Performs the run. One that fails is made small and written to `Tests/Fixtures/failures`: with its fix it belongs
+  /// Performs the run. A failing run is made small and written to `Tests/Fixtures/failures`: with its fix it belongs
   /// into git.
   ///
   /// - Parameter name: how the whole run is repeated, and what the file is named after.

@@ -4,15 +4,15 @@ package enum RunStep: Equatable, Sendable {
   case commit(String)
   /// A follower ticks.
   case tick
-  /// A follower does everything that there is to do.
+  /// A follower does all work that is due.
   case step
   /// Readers do what they have been asked, in the present state of the file.
   case readers
   /// A list is subscribed to anew.
   case open(Int)
-  /// What was followed is compared with what SQLite answers.
+  /// Compares the followed lists with SQLite's answers.
   case compare
-  /// What only one kind of run has.
+  /// A step that only one kind of run has.
   case other(String)
 }
 

@@ -6,7 +6,7 @@ package struct SQLiteShell {
 
   package init(path: String) { self.path = path }
 
-  /// What the shell printed to its standard output and error.
+  /// The shell's standard output and error.
   @discardableResult
   package func run(_ sql: String) throws -> String {
     let process = Process()
@@ -39,12 +39,12 @@ package final class SQLiteSession {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()
-    // What statements print is not to be taken for the echo that tells their end. Readers' locks are waited for.
+    // The output of statements must not be taken for the echo that marks their end. Readers' locks are waited for.
     input.fileHandleForWriting.write(Data(".output /dev/null\n.timeout 10000\n".utf8))
   }
 
-  /// Runs the statements, of which the last needs no semicolon; those that fail are passed over, as the shell does.
-  /// Returns when all are done.
+  /// Runs the statements; the last one needs no semicolon. Failing statements are skipped, as the shell does. Returns
+  /// when all are done.
   package func run(_ sql: String) throws {
     // The shell buffers what it prints itself; its child does not.
     input.fileHandleForWriting.write(Data((sql + "\n;\n.shell echo\n").utf8))

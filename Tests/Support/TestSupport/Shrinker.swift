@@ -40,7 +40,7 @@ package struct Shrinker: Sendable {
     }
   }
 
-  /// A value of which no simpler form fails.
+  /// Finds a value that fails and has no simpler form that fails.
   ///
   /// - Parameter simpler: forms that are simpler by one thing; each has fewer itself.
   package func simplify<Value>(
@@ -70,7 +70,7 @@ package struct Shrinker: Sendable {
         return try fails(other)
       }
       var lines = sql.split(separator: "\n").map(String.init)
-      // What begins a transaction ends it.
+      // A transaction loses its beginning and its end together.
       let isWrapped = lines.count > 2 && lines[0] == "BEGIN;"
       let wrap = { (body: [String]) in isWrapped ? [lines[0]] + body + [lines[lines.count - 1]] : body }
       let body = try shrink(Array(isWrapped ? lines.dropFirst().dropLast() : lines[...])) { body in

@@ -71,7 +71,7 @@ package struct TestCertificate {
   package let certificate: String
   package let key: String
 
-  /// - Parameter hosts: for whom it is, as OpenSSL takes them.
+  /// - Parameter hosts: the names in it, as OpenSSL takes them.
   package init(
     in folder: TemporaryFolder, name: String = "tls", serial: Int = 1, hosts: String = "DNS:localhost,IP:127.0.0.1"
   ) throws {

@@ -68,7 +68,7 @@ import Wire
     }
   }
 
-  /// What a file has once it has so many lines.
+  /// The contents of a file once it has so many lines.
   private func lines(of path: String, _ count: Int) throws -> [String] {
     let deadline = Date(timeIntervalSinceNow: 30)
     while Date() < deadline {

@@ -3,7 +3,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// What the command says to those who mistype it.
+/// The command's messages about mistyped arguments.
 @Suite struct CommandMessageTests {
   @Test(arguments: [
     (["serv"], "there is no command serv: did you mean serve?"),

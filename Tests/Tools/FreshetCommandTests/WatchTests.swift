@@ -117,7 +117,7 @@ import Wire
     let (server, url) = try serve(folder)
     let noTable = try Program.run("watch", url, "nosuch")
     #expect(noTable.status == 1 && noTable.output.isEmpty && noTable.errors.contains("no_such_table: "))
-    // Of a proxy, say.
+    // As a proxy would answer.
     let noPath = try Program.run("watch", url + "/elsewhere", "bank")
     #expect(noPath.status == 1 && noPath.errors.contains("404"))
     let watcher = try Watcher([url, "bank"])

@@ -9,7 +9,7 @@ import Wire
 @Suite struct WritersOverRestartsTests {
   private static let schema = "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT);"
 
-  /// What the clients know.
+  /// The clients' knowledge.
   private struct Known {
     var port = 0
     var isOver = false
@@ -26,7 +26,7 @@ import Wire
     let known = Mutex(Known())
   }
 
-  /// Writes until it is told to stop; what is not acknowledged is asked again under its name.
+  /// Writes until it is stopped; unacknowledged writes are sent again under their names.
   private static func write(_ client: Int, _ shared: Shared) {
     let known = { (body: (inout Known) -> Void) in shared.known.withLock { body(&$0) } }
     var number = 0
@@ -123,7 +123,7 @@ import Wire
     let target =
       "/v1/snapshot?from=(WITH%20RECURSIVE%20n(i)%20AS%20(SELECT%201%20UNION%20ALL%20SELECT%20i%2B1%20FROM%20n%20WHERE%20i%3C\(count))%20SELECT%20count(*)%20AS%20c%20FROM%20n)&key=c"
     try socket.write("GET \(target) HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    // What is asked later on another connection is answered when the first one runs.
+    // Later requests on other connections are answered when the first one runs.
     for _ in 0..<3 { #expect(try RawSocket(port: port).request("GET", "/healthz").status == 200) }
     program.signal(SIGTERM)
     let answer = try socket.readResponse()

@@ -169,7 +169,7 @@ class Script:
         with open(self.folder / "output", "w") as output:
             self.process = subprocess.Popen(
                 [ROOT / "scripts/cluster.sh"], env=environment, stdout=output, stderr=subprocess.STDOUT,
-                # Whoever runs these tests in the background has them ignore Ctrl-C, and a shell cannot undo that.
+                # A shell that runs these tests in the background has them ignore Ctrl-C, and cannot undo that.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     @property

@@ -265,8 +265,8 @@ def it_follows_the_writer(page, demo):
     demo.start(writes_per_second=100)
     page.is_live()
     page.page.evaluate("document.querySelector('#panes live-list').scrollToOffset(0)")
-    # As soon as the page is connected again, which may take it some seconds, and has a moment to draw: other tests draw
-    # beside it.
+    # As soon as the page is connected again, which may take it some seconds, and has a moment to draw: other tests run
+    # at the same time.
     page.page.wait_for_function("() => +document.querySelector('#rate').textContent > 5 && +document.querySelector('#frames').textContent > 20", timeout=90_000)
     demo.stop()
     demo.start()

@@ -246,7 +246,7 @@ def a_rename_offers_undo_and_ctrl_z_takes_back_what_was_before(page, demo):
 
 @test
 def a_renamed_row_is_said_to_have_gone_and_can_be_followed(page, demo):
-    # What is said of something that one did oneself stays for a while.
+    # Messages about one's own actions stay for a while.
     page.page.evaluate("document.querySelector('#toast').hidden = true")
     _, name = page.rows()[5]
     key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 5")

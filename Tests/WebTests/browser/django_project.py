@@ -46,7 +46,7 @@ execute_from_command_line(sys.argv)
 """
 
 # Names of models and fields are those that are found when it starts: it is the release that goes with its migrations.
-# What an old one is refused, it says, and goes on.
+# An old release reports refused writes, and continues.
 WRITER = """
 import datetime, os, random, signal, sys, time
 os.environ["DJANGO_SETTINGS_MODULE"] = "settings"

@@ -174,7 +174,7 @@ def writing(demo, per_second, stop, counts):
     database.execute("PRAGMA synchronous = OFF")
     keys = [key for (key,) in database.execute(f"SELECT id {IN_ORDER} LIMIT 150")]
     start = time.monotonic()
-    # Deleted by key: looking for the oldest by its name reads the whole table, for which there is no time.
+    # Deleted by key: looking for the oldest by its name reads the whole table, which takes too long.
     added = []
     while not stop.is_set():
         number = counts[0]

@@ -112,7 +112,7 @@ def totals_stand_in_headers_and_below_the_rows(page, demo):
     # Nothing that the list selects or sorts by changes, and nothing in the window.
     demo.sql("UPDATE well SET depth = depth + 1000 WHERE id IN (SELECT min(id) FROM well GROUP BY county)")
     shown()
-    # It takes its place from the rows, of which none is behind it.
+    # It takes its place from the rows, none of which is behind it.
     box, line = page.page.locator("#other").bounding_box(), bar.bounding_box()
     scroller = page.page.locator("#other .live-scroller").bounding_box()
     assert abs(line["y"] + line["height"] - box["y"] - box["height"]) < 1 and abs(scroller["y"] + scroller["height"] - line["y"]) < 1

@@ -177,7 +177,7 @@ roles: { reader: { tables: { item: }, queries: any } }
         expect(page.line).to_have_text("Not signed in any more")
         page.page.evaluate("given => { token = given; client.retry() }", token("reader", 16))
         page.is_live()
-        # What logs people in is out of order when the token is to be renewed.
+        # The login service is down when the token has to be renewed.
         page.page.evaluate("token = null")
         expect(page.line).to_have_text("Not signed in any more")
         server.sql("UPDATE item SET name = 'Item 000, unseen' WHERE id = 1")

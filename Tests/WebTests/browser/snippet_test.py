@@ -52,7 +52,7 @@ class Use:
         (self.pages / "index.html").write_text(html)
         page = self.browser.new_page()
         page.lines = []
-        # A browser asks for an icon when it likes, and says that there is none.
+        # Browsers ask for an icon at any time, and log that it is missing.
         page.on("console", lambda message: "favicon" in message.location.get("url", "") or page.lines.append(message.text))
         page.on("pageerror", lambda error: page.lines.append(str(error)))
         page.goto(origin or self.origin)

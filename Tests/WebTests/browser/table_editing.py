@@ -388,7 +388,7 @@ def a_new_row_comes_into_view_marked(page, server):
     becomes(server, "SELECT CustomerID, Freight, typeof(ShipVia) FROM Orders WHERE ShipName LIKE '%half'", "CU004|1.5|null")
     page.toast.get_by_role("button", name="Undo").click()
     page.is_open("Orders", 830)
-    # What is missing is said at its field.
+    # A missing value is reported at its field.
     page.go("Products")
     page.is_open("Products", 77)
     page.page.get_by_role("button", name="Add row").click()

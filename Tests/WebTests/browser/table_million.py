@@ -42,7 +42,7 @@ CREATE INDEX orders_name ON orders(name);
 CREATE VIRTUAL TABLE orders_fts USING fts5(name, note, content='orders', content_rowid='id');
 INSERT INTO orders_fts(orders_fts) VALUES ('rebuild');"""
 
-# What stands on the screen, frame by frame, where it is not what stood there before.
+# The rows on the screen, frame by frame, where they differ from the former ones.
 WATCH = """() => {
   globalThis.seen = [];
   const step = () => {
@@ -88,7 +88,7 @@ class LargePage(TablePage):
         address = self.page.evaluate("location.hash")
         for frame in self.page.evaluate("seen.splice(0)"):
             assert frame["first"] in (self.shown, expected[0], None), frame
-            # The address is another one a moment before the page hears of it.
+            # The address changes a moment before the page hears of it.
             if frame["hash"] == address and frame["first"] == self.shown != expected[0] and frame["frames"] > 10:
                 assert frame["isOutdated"], frame
             if frame["isOutdated"]:
@@ -193,7 +193,7 @@ def it_looks_right_at_each_stage(browser, server):
         page.is_open("orders", 299)
 
         def looks(stage):
-            # What has changed is marked for a moment.
+            # Changed cells are marked for a moment.
             page.page.evaluate("Promise.all(document.getAnimations().map((each) => each.finished))")
             page.page.screenshot(path=SCREENSHOTS / f"tables-{name}-million-{stage}.png")
             for script in (NAMES, CONTRAST, OVERFLOWING):

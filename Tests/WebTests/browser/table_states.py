@@ -216,7 +216,7 @@ def a_million_rows_open_as_fast_as_a_thousand(browser, folder, northwind):
         page.is_open("small", 1000)
         times = {"small": [], "large": []}
         for name in ("large", "small") * 3:
-            # Each is opened by a page of its own, as by somebody who comes along.
+            # Each is opened by a page of its own.
             with opened(browser, server, name) as other:
                 times[name].append(other.page.evaluate("""async () => {
                   while (!document.querySelector(".live-row[data-state=shown]")) await new Promise(requestAnimationFrame);

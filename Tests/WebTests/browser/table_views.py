@@ -17,7 +17,7 @@ def the_first_useful_table_is_open_with_counts_at_the_left(page, server):
     expect(sidebar.get_by_role("link", name="Orders 830")).to_be_visible()
     expect(sidebar.get_by_role("link", name="Invoices 2,490")).to_be_visible()
     expect(sidebar.locator("[aria-current]")).to_have_text("Categories8")
-    # What a full-text index is made of is folded away.
+    # The tables of a full-text index are folded away.
     expect(sidebar.get_by_role("link", name="Products_fts")).to_be_hidden()
     sql(server.database, "INSERT INTO log VALUES (1, 'counted')")
     expect(sidebar.get_by_role("link", name="log 41")).to_be_visible()
@@ -66,7 +66,7 @@ def keys_of_views_are_guessed_and_can_be_chosen(page, server):
     page.page.get_by_role("combobox", name="Key").select_option(label="row numbers")
     expect(page.header("#")).to_be_visible()
     assert "key=%23" in page.address
-    # One that is none says so.
+    # A column that is not a key is reported.
     page.go("Countries?key=Country")
     expect(page.page.locator(".query-error:visible")).to_contain_text("choose another key")
 
@@ -226,7 +226,7 @@ def eighteen_columns_scroll_sideways_beside_the_key(page, server):
     assert page.header("EmployeeID").bounding_box()["x"] == key
     for column in ("HomePhone", "Photo"):
         assert abs(page.header(column).bounding_box()["x"] - page.cell(2, column).bounding_box()["x"]) < 1
-    # What is at the key's place is the key, and nothing that passes below it.
+    # The key column covers the columns that pass below it.
     box = page.cell(2, "EmployeeID").bounding_box()
     for offset in (8, box["width"] - 4):
         assert page.page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('.cell').dataset.text", [box["x"] + offset, box["y"] + 9]) == "EmployeeID"

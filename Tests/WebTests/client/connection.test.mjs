@@ -81,7 +81,7 @@ test("a socket that fails without closing, as Node 20 has it, is tried again; on
   assert.ok(client.retryAt - Date.now() <= 500);
   await tick(500);
   FakeSocket.last.open();
-  // What is told of an open connection comes with its code.
+  // Errors of an open connection come with its code.
   FakeSocket.last.onerror({});
   assert.equal(client.status, "live");
   FakeSocket.last.drop(1013);

@@ -63,7 +63,7 @@ export class ModelServer {
     return sorted([...this.rows].map(([id, { name, depth }]) => ({ section: name[0], row: [id, name, depth] })));
   }
 
-  /** What was known of before is worth nothing. */
+  /** Makes earlier versions invalid. */
   restart() {
     this.epoch = `epoch ${this.#epochs += 1}`;
     this.#commit = this.random(3);
@@ -78,13 +78,13 @@ export class ModelServer {
     socket.outbox.push({ type: "hello", epoch: this.epoch, limits: this.remembers ? { transactionMemory: 1 } : {} });
   }
 
-  /** Somebody else writes. */
+  /** Writes as another program. */
   write(change) {
     change(this.rows);
     this.#commit += 1;
   }
 
-  /** Takes in one message; false: there is none. */
+  /** Takes in one message; false: none waits. */
   read(socket) {
     const message = socket.inbox.shift();
     if (!message) return false;

@@ -18,7 +18,7 @@ const query = { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"]
 const nameOf = (random) => "ABCDE"[random(5)] + "abcd"[random(4)];
 const randomRow = (random) => ({ name: nameOf(random), depth: random(9) });
 
-/** What is the same in two states that a patch and its application led to. */
+/** The part in which two states agree that a patch and its application led to. */
 const shape = (state) => ({ sections: state.sections, window: state.window, total: state.total, rows: held(state) });
 
 class Run {
@@ -35,7 +35,7 @@ class Run {
     const window = { offset: this.random(6), limit: this.random(7) };
     this.list = this.client.subscribe(query, isWindowed ? { window } : {});
     this.shown = this.list.state;
-    // What a listener throws would be reported elsewhere.
+    // An error of a listener would be reported elsewhere.
     this.list.addEventListener("change", (event) => {
       try {
         this.#changed(event);

@@ -18,7 +18,7 @@ test("the corpus is what its generator makes", () => {
   for (const [name, text] of files) assert.equal(readFileSync(new URL(name, folder), "utf8"), text, name);
 });
 
-/** What is shown, as the corpus writes it. */
+/** The shown state, in the corpus's format. */
 function outline(state) {
   const first = Math.min(state.window?.offset ?? 0, state.total);
   const last = Math.min(first + (state.window?.limit ?? 0), state.total);

@@ -74,7 +74,7 @@ function finalIndex(now, row, index) {
   return row ? now.indexOf(row.id) : index;
 }
 
-/** What a table view makes of the calls: it takes out and puts in by path, sections and rows. */
+/** Applies the calls as a table view does: removes and inserts by path, sections and rows. */
 function checkDelegate({ patch, before, after }, world, next, context) {
   const list = new EventTarget();
   const calls = { section: [], row: [], order: [] };

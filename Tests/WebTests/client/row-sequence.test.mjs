@@ -1,4 +1,4 @@
-// The sequence of rows beside a plain array that does the same.
+// The sequence of rows, compared with a plain array.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RowSequence } from "../../../public/client/row-sequence.js";

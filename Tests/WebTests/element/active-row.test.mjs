@@ -98,7 +98,7 @@ test("changes between two frames add up: the anchor and the marks are where they
       const { next, event } = step(world, state, random, version);
       pending.add(event);
       for (const offset of event.changes.moved) moved.add(idsOf(next)[offset]);
-      // What leaves a section that goes, or enters one that comes, is no move but starts anew.
+      // A row that leaves a deleted section, or enters a new one, does not move but starts anew.
       if (event.patch.sectionsDeleted?.length || event.patch.sectionsInserted?.length) moved.add(ids[anchor]);
       ({ world, state } = { world: next, state: event.after });
     }

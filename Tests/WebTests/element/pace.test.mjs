@@ -1,4 +1,4 @@
-// What happens often is shown, and said, less often.
+// Frequent changes are shown, and announced, less often.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Announcer } from "../../../public/element/announcer.js";

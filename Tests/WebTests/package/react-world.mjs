@@ -1,4 +1,4 @@
-// What tests of the hook share: components, a socket whose other end the test plays, and an eye on React's warnings.
+// Shared by tests of the hook: components, a socket whose other end the test plays, and an eye on React's warnings.
 import assert from "node:assert/strict";
 import { Component, createElement as h, memo, StrictMode, Suspense } from "react";
 import renderer from "react-test-renderer";
@@ -9,7 +9,7 @@ import { FakeSocket, turns } from "../client/fake-socket.mjs";
 export const { act } = renderer;
 globalThis.IS_REACT_ACT_ENVIRONMENT = true;
 
-/** What React complains of; tests end without. */
+/** React's warnings; tests end without any. */
 export const complaints = [];
 console.error = (...words) => complaints.push(words.map(String).join(" "));
 
@@ -74,7 +74,7 @@ export async function mounted(elementOf, wrap = kinds.plain) {
   };
 }
 
-/** What a tree shows, as text. */
+/** The text that a tree shows. */
 export function shown({ tree }) {
   const textOf = (node) => (typeof node === "string" ? node : (node?.children ?? []).map(textOf).join(" "));
   return [tree.toJSON()].flat().map(textOf).join(" ");

@@ -8,7 +8,7 @@ import { join } from "node:path";
 export async function served(context, schema) {
   const folder = mkdtempSync(join(tmpdir(), "freshet-npm-"));
   const database = join(folder, "app.sqlite");
-  /** What the sqlite3 shell says: another process, which knows nothing of Freshet. */
+  /** The output of the sqlite3 shell: another process, which knows nothing of Freshet. */
   const sql = (text) => {
     const { stdout, stderr } = spawnSync("sqlite3", ["-cmd", ".timeout 5000", database, text], { encoding: "utf8" });
     if (stderr) throw new Error(stderr);

@@ -11,7 +11,7 @@ const run = (command, ...options) => {
   return stdout;
 };
 
-// Also a newer one than Debian's, where somebody names it.
+// FRESHET_TSC names a newer compiler than Debian's.
 const compilers = ["tsc", ...(process.env.FRESHET_TSC ? [process.env.FRESHET_TSC] : [])];
 for (const tsc of compilers) {
   const version = Number.parseFloat(run(tsc, "--version").match(/[\d.]+/)[0]);

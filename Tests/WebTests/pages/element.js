@@ -1,10 +1,10 @@
-// What the tests look at: events as they come, layout shifts, frames, violations of the Content-Security-Policy.
+// Observed by the tests: events as they come, layout shifts, frames, violations of the Content-Security-Policy.
 const seen = { activate: [], error: [], status: [], range: [], shifts: 0, violations: [] };
 globalThis.seen = seen;
 
 document.addEventListener("securitypolicyviolation", (event) => seen.violations.push(event.violatedDirective));
 new PerformanceObserver((entries) => {
-  // Those that follow an input at once count too: nothing here is to jump.
+  // Shifts right after an input count too: nothing here may jump.
   for (const entry of entries.getEntries()) seen.shifts += entry.value;
 }).observe({ type: "layout-shift", buffered: true });
 

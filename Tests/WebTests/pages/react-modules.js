@@ -1,4 +1,4 @@
-// What pages import of React, from the scripts that Debian has.
+// The exports of React that pages import, from the scripts that Debian has.
 export const {
   StrictMode, Suspense, createContext, createElement, memo, useContext, useEffect, useMemo, useState, useSyncExternalStore,
 } = globalThis.React;

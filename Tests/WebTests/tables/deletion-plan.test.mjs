@@ -1,4 +1,4 @@
-// What goes with a row, and comes back: SQLite itself says what is so.
+// Rows that are deleted with a row, and come back: SQLite itself decides which.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";

@@ -138,7 +138,7 @@ class Client:
             raise
         return self
 
-    # What may be asked
+    # Requests
 
     @overload
     def subscribe(

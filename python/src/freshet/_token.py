@@ -17,7 +17,7 @@ _log = logging.getLogger("freshet")
 TOKEN_ID = "token"
 #: How long before it expires a token is renewed; one of a short life in the middle of it. Seconds.
 _LEAD = 30.0
-#: How long after a token was refused, or could not be had, another one is asked for: at first and at most.
+#: How long after a token was refused, or could not be had, the source is asked again: at first and at most.
 _FIRST_RETRY = 1.0
 _LONGEST_RETRY = 15.0
 #: Timers do not wait longer; then what is left is waited for.

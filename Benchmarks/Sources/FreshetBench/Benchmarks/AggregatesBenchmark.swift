@@ -54,7 +54,7 @@ enum AggregatesBenchmark: Benchmark {
       rows = shop.rows
       server = try Server(shop.path)
       socket = try LiveSocket(port: server.port)
-      // What changes outside of a window is no patch; the list of customers is short.
+      // A change outside of a window is no patch; the list of customers is short.
       try socket.subscribe("a", query.json, window: query.isShort ? nil : 0..<50)
       database = RawDatabase(shop.path)
       update = database.prepare(

@@ -2,8 +2,8 @@ import Foundation
 
 /// Guards: to be followed costs a writer nothing, whether it waits for the disk at every commit (SQLite's default) or
 /// not. A server follows the file with one list, whose subscriber holds all rows; the writer is this process, and gives
-/// the server the time to follow before it commits again. Baseline: the same commits to the same table in a file that
-/// nobody watches, in turns.
+/// the server the time to follow before it commits again. Baseline: the same commits to the same table in an unwatched
+/// file, in turns.
 enum CaptureBenchmark: Benchmark {
   static let name = "capture"
 
@@ -35,7 +35,7 @@ enum CaptureBenchmark: Benchmark {
           for side in 0..<2 {
             latencies[side].record(nanoseconds { change(sides[side], updates[side], rows, commit) })
             if side == 0 { try socket.receive() }
-            // What the server does is over, and either side finds the processors as idle as the other.
+            // Waits until the server has finished, so that both sides find the processors equally idle.
             try socket.drain(milliseconds: 2)
           }
         }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Guards: the feed of changes is as quick as a list, has an event for each commit of a fast writer, which it costs
 /// nothing, and takes little memory. Baselines: the same commits' patches in another client; the same writer on a file
-/// that is served and of which nobody reads the feed. The server keeps its state, as it does by default. The writer is
-/// a process of its own; the clock of its commit starts before the statement.
+/// that is served while its feed is not read. The server keeps its state, as it does by default. The writer is a
+/// process of its own; the clock of its commit starts before the statement.
 enum ChangesBenchmark: Benchmark {
   static let name = "changes"
   private static let rows = 100_000
@@ -127,7 +127,7 @@ enum ChangesBenchmark: Benchmark {
       report.add("  \(name)", Samples(tallies.map(value)), unit, goal)
     }
     report.add("one-row commits, 10,000 a second wanted", rows: rows, Samples(tallies.map(\.rate)), "a second")
-    // Of all rounds: one is too many.
+    // Summed over all rounds, where one would be too many.
     func addTotal(_ name: String, _ value: (Tally) -> Int) {
       report.add("  \(name)", Samples([Double(tallies.map(value).reduce(0, +))]), "commits", .exactly(0))
     }
@@ -146,7 +146,7 @@ enum ChangesBenchmark: Benchmark {
       "  the writer's commit against nobody reading: mean", times[0][1], against: times[1][1], "µs", .atMost(1.05))
   }
 
-  /// What a reader of the feed got while a writer wrote.
+  /// The messages that a reader of the feed got while a writer wrote.
   private struct Tally {
     var rate = 0.0
     var commits = 0
@@ -236,7 +236,7 @@ enum ChangesBenchmark: Benchmark {
   }
 }
 
-/// What a `changes` message says, as far as it is counted here; each new row has the time at which it was written.
+/// The counted parts of a `changes` message; each new row has the time at which it was written.
 private struct Event {
   private(set) var isGap = false
   private(set) var commits = 0

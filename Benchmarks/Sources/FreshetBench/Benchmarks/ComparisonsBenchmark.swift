@@ -1,6 +1,6 @@
 import Foundation
 
-/// Guards: beside a writer that pauses between its commits and leaves checkpoints to SQLite, every commit is read from
+/// Guards: next to a writer that pauses between its commits and leaves checkpoints to SQLite, every commit is read from
 /// the pages that it wrote: no table is compared as a whole, however often the WAL starts over.
 enum ComparisonsBenchmark: Benchmark {
   static let name = "comparisons"

@@ -32,7 +32,7 @@ enum FanOutBenchmark: Benchmark {
 private final class FanOut {
   private let subscribers: Int
   private let changes: Int
-  /// Of a frame as the server sends it.
+  /// The size of a frame as the server sends it.
   private var frameBytes = 0
 
   init(subscribers: Int, changes: Int) {
@@ -42,7 +42,7 @@ private final class FanOut {
 
   func served() throws -> Double { try serve([]) { crowd, child, change in try measure(crowd, child, change) } }
 
-  /// Of the service thread that has most to do: with two, their connections are not quite as many.
+  /// The share of the busiest service thread: with two, their connections are not quite as many.
   func servedByBusiest(of threads: Int) throws -> Double {
     try serve(["--service-threads", "\(threads)"]) { crowd, child, change in
       let before = child.cpuByThread

@@ -119,7 +119,7 @@ private final class FollowedList {
   }
 }
 
-/// What clients do to a server.
+/// Attacks of clients on a server.
 private enum Attack: String, CaseIterable {
   case recursion = "10 recursive CTEs"
   case products = "10 cross joins"
@@ -217,7 +217,7 @@ private final class Attackers: Sendable {
     }
   }
 
-  /// As many clients, each of which asks something and then reads what comes.
+  /// So many clients, each of which sends a request and then reads the answers.
   private func each(
     _ count: Int, _ port: Int, milliseconds: Int = 600_000, _ ask: (LiveSocket, Int) throws -> Void
   ) throws {

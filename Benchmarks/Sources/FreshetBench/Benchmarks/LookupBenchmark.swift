@@ -16,7 +16,7 @@ enum LookupBenchmark: Benchmark {
     for kind in ["content", "sort", "section", "insert", "delete"] {
       let samples = try settings.inTurns([
         {
-          // What the other side has committed is not the next change's.
+          // The commits of the other side do not belong to the next change.
           try turns.follow()
           $0.add(try turns.change(kind, count))
         },

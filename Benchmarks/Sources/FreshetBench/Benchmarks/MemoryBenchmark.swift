@@ -17,7 +17,7 @@ enum MemoryBenchmark: Benchmark {
           let socket = try LiveSocket(port: server.port)
           let idle = server.memory
           try socket.subscribe("a", Wells.query)
-          // What the list was made in is given back when its first window has been sent. Then its table is read.
+          // The memory in which the list was made is freed when its first window has been sent. Then its table is read.
           try server.waitUntilTablesAreRead()
           usleep(300_000)
           $0.add(Double(server.memory - idle) / Double(rows))

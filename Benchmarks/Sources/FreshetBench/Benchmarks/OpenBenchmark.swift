@@ -1,9 +1,9 @@
 import Foundation
 
 /// Guards: opening a list the first time, all of its positions known, costs what SQLite takes to step through the rows
-/// in that order; once it is open, a window is there at once, whatever the size, whether others were sent the same or
-/// nobody was, and the whole result costs little more than reading it. Baselines: raw SQLite in this process, stepping
-/// key and sort columns; `LIMIT 50` along an index; all columns.
+/// in that order; once it is open, a window is there at once, whatever the size, whether or not others were sent the
+/// same, and the whole result costs little more than reading it. Baselines: raw SQLite in this process, stepping key
+/// and sort columns; `LIMIT 50` along an index; all columns.
 enum OpenBenchmark: Benchmark {
   static let name = "open"
 

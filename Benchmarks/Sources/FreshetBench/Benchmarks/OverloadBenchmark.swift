@@ -78,7 +78,7 @@ private final class EventProbe {
     case "snapshot":
       for row in message["rows"] as? [[Int]] ?? [] { window[row[0]] = row[1] }
     case "patch":
-      // Of the one section, the rows by id: the path tells the id.
+      // Rows of the only section, by id, which the path contains.
       for change in message["updated"] as? [[Any]] ?? [] {
         guard let path = change[1] as? [Int], let at = (change[2] as? [String: Int])?["at"] else {
           throw Failure("not what was asked for: \(change)")

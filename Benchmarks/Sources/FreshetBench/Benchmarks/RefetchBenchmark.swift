@@ -21,12 +21,12 @@ enum RefetchBenchmark: Benchmark {
       """)
     let raw = database.prepare(
       "SELECT county, name, id, operator, status, depth FROM well WHERE \(condition) \(Wells.order)")
-    // Of the first row: a change outside the window that moves nothing is rightly not sent.
+    // Changes the first row: a change outside the window that moves nothing is rightly not sent.
     let update = database.prepare(
       "UPDATE well SET depth = depth + 1 WHERE id = (SELECT id FROM well \(Wells.order) LIMIT 1)")
     let samples = try settings.inTurns([
       {
-        // Longer than the time for which a query is not run again.
+        // Longer than the pause after which a query may be run again.
         usleep(1_200_000)
         update.run()
         $0.add(Double(try nanoseconds { try socket.receive("patch", seconds: 20) }) / 1e6)

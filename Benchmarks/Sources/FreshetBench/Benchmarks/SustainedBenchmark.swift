@@ -1,8 +1,8 @@
 import Foundation
 
-/// Guards: a writer commits about as fast beside a server with one list and one subscriber as without. The writer is a
+/// Guards: a writer commits about as fast next to a server with one list and one subscriber as without. The writer is a
 /// process of its own and goes as fast as it can, waiting for its disk at every commit (SQLite's default) or not.
-/// Baseline: the same on a file that nobody watches.
+/// Baseline: the same on an unwatched file.
 enum SustainedBenchmark: Benchmark {
   static let name = "sustained"
 

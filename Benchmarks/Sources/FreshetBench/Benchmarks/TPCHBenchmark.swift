@@ -25,7 +25,7 @@ enum TPCHBenchmark: Benchmark {
     report.add("memory of a server with all 22", rows: large.lineItems, large.memory, "MB", .atMost(150))
   }
 
-  /// What was found of one query.
+  /// The results of one query.
   private struct Found {
     var latency = Samples()
     var processor = Samples()
@@ -49,7 +49,7 @@ enum TPCHBenchmark: Benchmark {
       let start = now()
       _ = writer.database.prepare(query.sql).texts
       found.statement.add(Double(now() - start) / 1e6)
-      // What is read with a table's first change. Few of these changes concern a query's result.
+      // Work that is done at a table's first change. Few of these changes concern a query's result.
       var first = Latencies()
       for table in Writer.tables { _ = try side.change(1, &first) { writer.change(table) } }
       for _ in 0..<settings.choose(full: 3, quick: 1) {
@@ -116,7 +116,7 @@ enum TPCHBenchmark: Benchmark {
           try socket.drain(milliseconds: 10)
         }
       }
-      // What runs again is this change's.
+      // Runs from here on belong to this change.
       try settle()
       return Double(server.cpu - before) / Double(max(1, count)) / 1e6
     }
@@ -139,7 +139,7 @@ enum TPCHBenchmark: Benchmark {
       nextOrder = (Int(database.prepare("SELECT max(o_orderkey) FROM orders").texts[0]) ?? 0) + 1
     }
 
-    /// One of the orders at first.
+    /// Chooses one of the original orders.
     private func order() -> Int {
       let place = next * 7_919 % data.orders
       return place / 8 * 32 + place % 8 + 1

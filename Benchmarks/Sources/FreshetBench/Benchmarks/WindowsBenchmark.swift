@@ -48,7 +48,7 @@ enum WindowsBenchmark: Benchmark {
       while now() < due { try crowd.read(milliseconds: Int32(max(1, (due - now()) / 1_000_000))) }
     }
     try crowd.settle()
-    // A move is told to everybody, for sections and positions are.
+    // A move is sent to all clients, because sections and positions are.
     if crowd.messages - before < clients { throw Failure("\(clients) windows got \(crowd.messages - before) messages") }
     return Double(server.cpu - start) / Double(changes) / 1e3
   }

@@ -1,8 +1,8 @@
-/// One claim about performance, measured beside its baseline.
+/// One claim about performance, measured next to its baseline.
 protocol Benchmark {
-  /// What `ONLY` calls it.
+  /// Its name in `ONLY`.
   static var name: String { get }
-  /// Longer than it takes, in seconds: whoever hangs is ended then, loudly.
+  /// Longer than it takes, in seconds: a benchmark that hangs is ended then, loudly.
   static var deadline: Int { get }
 
   /// Measures, subject and baseline in turns, and reports.

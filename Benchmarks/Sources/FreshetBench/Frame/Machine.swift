@@ -1,6 +1,6 @@
 import Foundation
 
-/// What all of it runs on.
+/// The machine of all benchmarks.
 enum Machine {
   static var description: String {
     let info = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""

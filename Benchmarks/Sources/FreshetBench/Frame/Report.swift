@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a measured value has to be.
+/// The goal of a measured value.
 enum Goal: Codable {
   case atMost(Double)
   case atLeast(Double)
@@ -32,7 +32,7 @@ struct Finding: Codable {
   var median: Double
   var quartiles: [Double]
   var rounds: Int
-  /// What it is compared with, in the unit of `subject`.
+  /// The value that it is compared with, in the unit of `subject`.
   var subject: Double?
   var baseline: Double?
   var goal: String?

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Ends the program, and the processes that it started, when a benchmark hangs or somebody interrupts it.
+/// Ends the program, and the processes that it started, when a benchmark hangs or the user interrupts it.
 enum Watchdog {
   private struct State {
     var children: Set<Int32> = []
@@ -29,7 +29,7 @@ enum Watchdog {
 
   /// - Returns: what has to be kept for as long as signals are to be heard.
   static func listen() -> [any DispatchSourceSignal] {
-    // Whoever writes to a process that has ended is to hear of it, and say so.
+    // Writing to a process that has ended must be an error, not a signal.
     signal(SIGPIPE, SIG_IGN)
     return [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)

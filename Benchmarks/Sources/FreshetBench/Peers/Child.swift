@@ -1,6 +1,6 @@
 import Foundation
 
-/// A process that this one started: a server, a baseline, a writer. It is told by lines and answers by lines.
+/// A process that this one started: a server, a baseline, a writer. Lines are its commands and its answers.
 final class Child {
   private let process = Process()
   private let input = Pipe()
@@ -38,7 +38,7 @@ final class Child {
     folder.remove()
   }
 
-  /// What it has written to standard error.
+  /// Its output to standard error.
   var logText: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
   func failure(_ what: String) -> Failure {
@@ -76,7 +76,7 @@ final class Child {
   /// Time on a processor so far, all threads, in nanoseconds.
   var cpu: Int { cpuByThread.values.reduce(0, +) }
 
-  /// The same of each thread, by its number.
+  /// As above for each thread, by its number.
   var cpuByThread: [String: Int] {
     let folder = "/proc/\(process.processIdentifier)/task"
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -95,7 +95,7 @@ final class Child {
 
 /// Where the programs under measure, and their baselines, are.
 enum Programs {
-  /// Beside this program.
+  /// Next to this program.
   static func own(_ name: String) -> String {
     URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: name).path
   }

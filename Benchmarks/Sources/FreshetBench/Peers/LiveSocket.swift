@@ -4,7 +4,7 @@ import Foundation
 final class LiveSocket {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 256 << 10)
-  /// What has been read and not been taken.
+  /// Bytes that were read and not taken.
   private var unread = 0..<0
 
   /// - Parameter greeting: whether the server speaks first.

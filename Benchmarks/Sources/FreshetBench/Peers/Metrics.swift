@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a server's `/metrics` says.
+/// A server's `/metrics`.
 struct Metrics {
   /// By name; those with labels added up.
   private var values: [String: Double] = [:]

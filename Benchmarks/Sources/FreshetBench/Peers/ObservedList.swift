@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// What an app does without Freshet: observes the SELECT with GRDB, and takes the difference of two arrays.
+/// An app without Freshet: observes the SELECT with GRDB, and takes the difference of two arrays.
 final class ObservedList {
   struct Well: FetchableRecord, Hashable, Sendable {
     var id: Int
@@ -15,14 +15,14 @@ final class ObservedList {
     }
   }
 
-  /// What the observation's queue and the measuring thread share.
+  /// Shared by the observation's queue and the measuring thread.
   private final class Newest: Sendable {
     private let state = Mutex<(wells: [Well], operations: Int)>(([], 0))
     private let differed = DispatchSemaphore(value: 0)
 
     func take(_ wells: [Well]) {
       state.withLock { state in
-        // From nothing to everything, the algorithm is quadratic; and nobody measures it.
+        // From nothing to everything the algorithm is quadratic, and this is not measured.
         let isFirst = state.wells.isEmpty
         // Added up: what it tells may come faster than anybody waits.
         state.operations += isFirst ? 0 : wells.difference(from: state.wells).inferringMoves().count
@@ -31,7 +31,7 @@ final class ObservedList {
       differed.signal()
     }
 
-    /// - Returns: the operations of what it has told since the last call.
+    /// - Returns: the operations reported since the last call.
     func wait() throws -> Int {
       if differed.wait(timeout: .now() + 120) == .timedOut { throw Failure("the observation told nothing in 120 s") }
       return state.withLock { state in

@@ -3,7 +3,7 @@ import GRDBSQLite
 
 /// A raw SQLite connection: the writer that the server knows nothing about, and the baseline.
 final class RawDatabase {
-  /// What a commit waits for.
+  /// Whether a commit waits for the disk.
   enum Durability: String, CaseIterable {
     /// The disk: SQLite's default.
     case full = "FULL"

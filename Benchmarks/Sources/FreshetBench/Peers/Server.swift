@@ -11,7 +11,7 @@ final class Server {
   ///   - options: others of `freshet serve`.
   init(_ path: String, states: String? = nil, options: [String] = []) throws {
     setenv("FRESHET_STATE", states ?? "none", 1)
-    // What is measured is how fast a connection can be served, not how fast one is by default.
+    // Measures how fast a connection can be served, without the default limit.
     setenv("FRESHET_MESSAGES_PER_SECOND", "0", 1)
     child = try Child(Programs.built("freshet"), ["serve", path, "--port", "0"] + options)
     let deadline = now() + 60_000_000_000

@@ -23,12 +23,12 @@ struct Shop {
       """)
   }
 
-  /// What a back office shows.
+  /// A list of a back office.
   struct Query {
     let name: String
     /// As it is asked.
     let json: String
-    /// What SQLite has to run to answer it anew.
+    /// The statements that SQLite has to run to answer it anew.
     let statements: [String]
     /// Whether the client holds all rows.
     var isShort = true

@@ -3,7 +3,7 @@ extension TPCH {
   struct Query {
     let number: Int
     let sql: String
-    /// What tells rows apart, where the statement does not say so.
+    /// The key of its rows, if the statement does not determine one.
     var key: [String] = []
 
     var json: String {

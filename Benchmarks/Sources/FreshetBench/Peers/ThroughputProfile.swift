@@ -1,5 +1,5 @@
 /// What an application writes and its clients follow, after the profiles of the same names in Zero's
-/// `apps/zero-throughput`: every commit concerns what all clients look at. What is nested there are joins here.
+/// `apps/zero-throughput`: every commit concerns lists that all clients have open. Nested queries there are joins here.
 enum ThroughputProfile: String, CaseIterable {
   case feed = "feed-append"
   case email

@@ -6,7 +6,8 @@ import Wire
 
 @testable import Server
 
-/// Who may send SQL of their own: decided once, by host, switches and roles, for queries and statements alike.
+/// The clients that may send SQL of their own: decided once, by host, switches and roles, for queries and statements
+/// alike.
 @Suite struct OwnSQLTests {
   private static let schema = """
     CREATE TABLE secret(id INTEGER PRIMARY KEY, a); INSERT INTO secret VALUES (1, 'hush');

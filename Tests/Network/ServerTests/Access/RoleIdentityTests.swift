@@ -118,7 +118,7 @@ import Wire
       try client.subscribe("o", "{\"from\":\"orders\"}", window: nil)
     }
     let metrics = try live.http("GET", "/metrics").text
-    // One of products, three of orders. No role may ask for the open query of cups, and the other reads claims.
+    // One list of products, three of orders. No role may ask for the open query of cups, and the other reads claims.
     #expect(metrics.contains("freshet_controllers 4\n"), "\(metrics)")
     withExtendedLifetime(clients) {}
     live.stop()
@@ -138,7 +138,7 @@ import Wire
     try second.send("{\"type\":\"subscribe\",\"id\":\"d\",\"query\":{\"from\":\"orders\"}}")
     #expect(try second.receive("error")["code"] == .string("limit_exceeded"))
     try third.subscribe("a", "{\"from\":\"orders\"}", window: nil)
-    // What is given back can be taken again.
+    // A place that is given back can be taken again.
     try first.send("{\"type\":\"unsubscribe\",\"id\":\"a\"}")
     _ = try first.receive("unsubscribed")
     try second.subscribe("d", "{\"from\":\"orders\"}", window: nil)
@@ -161,7 +161,7 @@ import Wire
       $0.access.queries = PublishedQueries(file.queries)
       $0.lists.linger = .zero
     }
-    // Without roles and tokens nobody's claim is read: there is no other to keep it for.
+    // Without roles and tokens no claims are read: the query may be kept for all.
     let snapshots = try live.http("GET", "/v1/queries/cups").text
     #expect(snapshots.contains("\"total\":1,"))
     #expect(try live.http("GET", "/metrics").text.contains("freshet_controllers 1\n"))

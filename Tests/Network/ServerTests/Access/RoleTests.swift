@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What clients of a role see of tables that they may read in part, through every door.
+/// The rows of partly readable tables that clients of a role see, through every route.
 @Suite struct RoleTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INT, status TEXT, total REAL, margin REAL);
@@ -86,7 +86,7 @@ import Wire
     }
   }
 
-  /// What is asked, and the rows or the problem.
+  /// The request, and its rows or the problem.
   @Test(arguments: [
     ("from=orders", "[[1,\"new\",10.0],[3,\"old\",30.0]]"),
     ("from=orders+o&select=o.*", "[[1,\"new\",10.0],[3,\"old\",30.0]]"),

@@ -122,7 +122,7 @@ import Wire
     for (path, headers) in [("/v1/live?access_token=\(good)", []), ("/v1/live", ["Authorization: Bearer \(good)"])] {
       let client = try live.connect(path: path, headers: headers)
       try client.subscribe("a", #"{"from":"t"}"#)
-      // The same once more changes nothing for the subscription.
+      // A second time changes nothing for the subscription.
       try client.send(authenticate(good))
       let answer = try client.receive("authenticated")
       #expect(answer["role"] == .string("clerk") && answer["expires"] == .integer(date.now + 600))

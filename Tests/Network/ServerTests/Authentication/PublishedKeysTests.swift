@@ -22,7 +22,7 @@ final class FakeFetcher: KeyFetcher {
 
   init(_ set: String) { state = Mutex(State(answer: .success(Array(set.utf8)))) }
 
-  /// How often somebody has asked.
+  /// The number of requests.
   var count: Int { state.withLock { $0.count } }
 
   func publish(_ set: String) { state.withLock { $0.answer = .success(Array(set.utf8)) } }
@@ -62,7 +62,7 @@ final class FakeFetcher: KeyFetcher {
     return Authenticator(configuration, date: date.clock, clock: clock.clock, logger: logger)
   }
 
-  /// What comes at once, else what came later.
+  /// The immediate answer, else the later one.
   private final class Answers: Sendable {
     private let list = Mutex<[Result<Identity, FreshetError>]>([])
     var all: [String] { list.withLock { $0.map(Self.text) } }

@@ -80,7 +80,7 @@ import Wire
     #expect(refusal("\(parts[0]).\(parts[1]).", configuration) == "the token's signature is wrong")
   }
 
-  /// RFC 7515, A.1 and A.3: tokens that somebody else has made.
+  /// RFC 7515, A.1 and A.3: tokens that others have made.
   @Test func `The examples of the RFC are good`() throws {
     let date = ManualDate(1_300_819_000)
     let claims = "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
@@ -121,7 +121,7 @@ import Wire
     #expect(refusal(unsigned, configuration) == sentence)
   }
 
-  /// The public key is no secret: whoever signs with its text as one has proved nothing.
+  /// The public key is no secret: a token signed with its text as the secret proves nothing.
   @Test(arguments: ["", "\n"])
   func `A token signed with the text of an RSA key as a secret is refused`(end: String) async throws {
     let configuration = try JWTConfiguration.reading(

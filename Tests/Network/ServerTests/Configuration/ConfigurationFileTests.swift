@@ -199,7 +199,7 @@ import Testing
 
   // MARK: - The command
 
-  /// What the file says, what the command is given, and what comes of it.
+  /// The file, the flags, and the resulting configuration.
   @Test func `Flags override the file, whose path the database's starts at`() throws {
     let folder = try ProgramFolder()
     let yaml = """

@@ -33,7 +33,7 @@ import Wire
         queries: { quartz_query: { query: { from: item, where: "n < 5" } } }
     """
 
-  /// What a client may have: tags, versions, positions, epochs and commits of all tenants.
+  /// Secrets of all tenants that a client may have: tags, versions, positions, epochs and commits.
   private struct Loot {
     var tags: [String] = []
     var positions: [String] = []
@@ -91,7 +91,7 @@ import Wire
         headers.append("Last-Event-ID: \(loot.positions.randomElement(using: &random)!)")
       }
       let answer = try RawSocket(port: live.server.port).request(method, target, headers: headers, body: body)
-      // What the client has said itself may come back to it: errors name it.
+      // The client's own words may come back to it: errors name them.
       let said = target + (body ?? "")
       for other in others where !said.contains(other) {
         #expect(
@@ -131,7 +131,7 @@ import Wire
       "UPDATE item SET n = n + 1 WHERE id = 1 RETURNING name",
       "SELECT * FROM pragma_database_list", "VACUUM INTO '\(other).db'",
     ].randomElement(using: &random)!
-    // Named as others name theirs: what came of theirs is not told.
+    // Named as others name theirs: their outcomes are not revealed.
     let body = "{\"statements\":[{\"sql\":\"\(sql)\"}],\"once\":\"k \(sql.prefix(12)) \(other)\"}"
     return ("POST", place + "/v1/transactions", body)
   }
@@ -160,7 +160,7 @@ import Wire
     let loot = try look(live)
     for word in Self.words {
       let client = try live.connect(word, token: try token(word))
-      // Of its own it would get a patch.
+      // With its own it would get a patch.
       for (number, tag) in loot.tags.enumerated() where Self.words[number] != word {
         try client.send("{\"type\":\"subscribe\",\"id\":\"l\(number)\",\"query\":{\"from\":\"item\"},\"since\":\(tag)}")
         while client.models["l\(number)"]?.isComplete != true { try client.receive() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What the server tells of queries, of the database and of itself.
+/// The server's descriptions of queries, of the database and of itself.
 @Suite struct DescriptionTests {
   private static let schema = """
     CREATE TABLE well(id INTEGER PRIMARY KEY, name TEXT NOT NULL, depth REAL, operator INT REFERENCES operator);
@@ -176,7 +176,7 @@ import Wire
     live.stop()
   }
 
-  /// What a page charts: the mean of an interval is what the sum has grown by, divided by what the count has.
+  /// A value of the page's chart: the mean of an interval is the growth of the sum, divided by the growth of the count.
   @Test func `Sum and count of ticks grow together, tick by tick`() throws {
     let live = try LiveServer(Self.schema) { $0.limits.followers = 1 }
     let client = try live.connect()
@@ -187,7 +187,7 @@ import Wire
       let start = ContinuousClock.now
       try live.writer.run("UPDATE well SET depth = \(depth)")
       try client.catchUp(["q"])
-      // What is asked for within a tick is answered before its end.
+      // Requests within a tick are answered before its end.
       var after = try metrics(live)
       while after[count] == before[count] { after = try metrics(live) }
       #expect(after[count] == before[count]! + 1)

@@ -10,7 +10,7 @@ import Wire
 
 @testable import Server
 
-/// What metrics and readiness say of a server that is busy, refuses, or is slow.
+/// Metrics and readiness of a server that is busy, refuses, or is slow.
 @Suite struct WatchingTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);

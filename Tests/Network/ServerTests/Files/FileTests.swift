@@ -209,7 +209,7 @@ import Wire
     if change.line == "schema_changed" {
       let error = try client.receive("error")
       #expect(error["code"] == .string(change.line) && error["fatal"] == .bool(false))
-      // What is asked meanwhile gets an error; a table of the name, and there are rows again.
+      // Requests meanwhile get an error; once a table has the name, they get rows again.
       try live.writer.run("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (7, 'again')")
       try wait(client, for: "''/: 7,'again'")
       return live.stop()

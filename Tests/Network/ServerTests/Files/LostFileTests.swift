@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// What people and scripts do to the -wal and -shm of a database that is served. The server is a process of its own:
-/// all connections of a process share one -shm.
+/// Changes that people and scripts make to the -wal and -shm of a database that is served. The server is a process of
+/// its own, because all connections of a process share one -shm.
 @Suite struct LostFileTests {
   /// A server, a client that follows all rows, and fresh processes that write and read.
   private final class Served {
@@ -39,7 +39,7 @@ import Wire
       ).status
     }
 
-    /// What a process that opens the database now reads.
+    /// The rows that a process reads which opens the database now.
     func rows() throws -> String {
       try shell.run("SELECT '''''/: ' || group_concat(id || ',' || quote(a), ' ') FROM (SELECT * FROM t ORDER BY id)")
     }

@@ -4,8 +4,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// What restores do to a database that is served: they write over its file, without SQLite. The server is a process of
-/// its own, and what writes are others.
+/// Restores of a database that is served: they overwrite its file, without SQLite. The server is a process of its own,
+/// and others write.
 @Suite struct OverwrittenFileTests {
   enum Way: String, CaseIterable {
     /// As `cp`: truncates, then writes.
@@ -22,7 +22,7 @@ import Wire
     let way: Way
     /// The journal mode of the served file, and that of the backup.
     let modes: (before: String, after: String)
-    /// What the application does before it is stopped.
+    /// The application's checkpoint before it is stopped.
     let checkpoint: String
     var testDescription: String { "\(way) from \(modes.before) to \(modes.after) \(checkpoint)" }
   }
@@ -136,7 +136,7 @@ import Wire
     }
   }
 
-  /// Nobody follows the commits, and who answers has had no report of the write.
+  /// No list follows the commits, and the answering thread has had no report of the write.
   @Test func `What was restored while no list is open is noticed`() throws {
     let served = try Served("WAL", backup: Self.backup("WAL"), follows: false)
     func answer() throws -> String {

@@ -19,7 +19,7 @@ import Testing
   @Test(arguments: ["freshet.min.js", "live-list.min.js", "freshet.d.ts", "freshet.min.js.map"])
   func `Every server has the client, whatever else it serves`(name: String) throws {
     let folder = try TemporaryFolder()
-    // One that is in the way where the bundled page has it.
+    // A file in the way, at the path of the bundled page.
     try "other".write(toFile: folder.path("freshet.min.js"), atomically: true, encoding: .utf8)
     let live = try serve { $0.pages.directory = (folder.path("x") as NSString).deletingLastPathComponent }
     let expected = try String(contentsOfFile: "\(Self.bundled)/\(name)", encoding: .utf8)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Who may ask, how much, and where: what stands between the sockets and the routes.
+/// The checks between the sockets and the routes: who may ask, how much, and where.
 @Suite final class DoorTests: Sendable {
   private static let good = "https://good.example"
   private static let insert = #"{"statements":[{"sql":"INSERT INTO t(a) VALUES (1)"}]}"#

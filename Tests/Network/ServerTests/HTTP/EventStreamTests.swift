@@ -186,7 +186,7 @@ import Wire
     let error = try #require(last)
     #expect(error.event == "error" && error.id == nil)
     #expect(try error.json()["fatal"] == .bool(true))
-    // What comes next is the end of the connection.
+    // The next event is the end of the connection.
     #expect(try client.socket.readToEnd().isEmpty)
     live.stop()
   }

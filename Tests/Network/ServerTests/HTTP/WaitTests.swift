@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// `GET /v1/snapshot?wait=25`: an answer when there is another one.
+/// `GET /v1/snapshot?wait=25`: an answer as soon as it changes.
 @Suite struct WaitTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);

@@ -4,7 +4,7 @@ import Testing
 struct Attack: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let expression: String
-  /// What the answer may be: a code, or "ok" where it comes in time.
+  /// Allowed answers: a code, or "ok" if it comes in time.
   let codes: Set<String>
 
   init(_ description: String, _ codes: Set<String>, _ expression: String) {

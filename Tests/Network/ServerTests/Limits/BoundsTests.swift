@@ -5,7 +5,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// What clients' SQL can have SQLite do: all of it ends, soon, with a code; and what comes next is answered.
+/// Expensive SQL of clients: all of it ends, soon, with a code; and the next request is answered.
 @Suite(.serialized) struct BoundsTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b, big BLOB);

@@ -74,7 +74,7 @@ import Wire
 
   @Test func `Rows that no longer fit end the connection or the stream that asked for them`() throws {
     let row = "CREATE TABLE wide(id INTEGER PRIMARY KEY, a); INSERT INTO wide VALUES (1, hex(zeroblob(50000)));"
-    // What is asked for has room until it turns out how long it is.
+    // A request has room until the length of its answer is known.
     let live = try LiveServer(Self.schema + row) { $0.limits.sockets.outgoingLimit = 80_000 }
     let follower = try live.connect()
     try follower.subscribe("s", #"{"from":"small"}"#)
@@ -84,7 +84,7 @@ import Wire
     let refusal = try live.http("GET", "/v1/subscriptions?from=wide")
     #expect(refusal.status == 503 && refusal.text.contains(#""code":"overloaded""#))
     #expect(try live.http("GET", "/v1/snapshot?from=wide").status == 503)
-    // Nothing of them is left.
+    // Nothing is left of them.
     client.socket.close()
     while try !live.http("GET", "/metrics").text.contains("\nfreshet_subscriptions 1\n") {}
     try live.writer.run("UPDATE small SET a = 'y'")

@@ -22,7 +22,7 @@ import Wire
     }
     let ping = #"{"type":"ping","id":"ping"}"#
     try client.socket.write((requests + [ping]).flatMap { RawWebSocket.encode(.text, Array($0.utf8)) })
-    // Nobody else waits for that.
+    // Other clients do not wait for that.
     for _ in 0..<3 {
       try other.send(ping)
       _ = try other.receive("pong")
@@ -66,7 +66,7 @@ import Wire
     let before = program.residentBytes
     let request = RawWebSocket.encode(.text, Array(#"{"type":"window","id":"q","offset":0,"limit":1}"#.utf8))
     let part = Array(repeatElement(request, count: 1_000).joined())
-    // More than the kernel takes for somebody who does not read.
+    // More than the kernel takes for a client that does not read.
     let (parts, written) = (1_000, Box(Atomic<Int>(0)))
     Thread.detachNewThread { [socket = Box(flooding.socket.socket)] in
       for _ in 0..<parts {

@@ -282,7 +282,7 @@ import Wire
     while told() < log.dropped || !text.hasSuffix("\n"), Date() < deadline {
       let count = read(reader, &block, block.count)
       if count > 0 { text += String(decoding: block[..<count], as: UTF8.self) }
-      // What is dropped is told with the lines that follow.
+      // Dropped lines are counted in the lines that follow.
       if count < 0 {
         let record = RequestRecord(method: "GET", path: "/", address: "", at: .distantPast)
         log.answered(record, status: 1, code: nil, bytes: 0, nil)

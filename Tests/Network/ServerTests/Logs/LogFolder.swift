@@ -56,7 +56,7 @@ final class LogFolder {
     throw RawSocket.Failure(description: "the line did not come: \((try? text(name)) ?? "no file")")
   }
 
-  /// Takes all room that there is.
+  /// Takes all free room.
   func fill() throws {
     let descriptor = open(file("filler"), O_WRONLY | O_CREAT | O_APPEND, 0o600)
     defer { close(descriptor) }

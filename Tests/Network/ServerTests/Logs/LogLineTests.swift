@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-/// What lines of logs are made of.
+/// The parts of log lines.
 @Suite struct LogLineTests {
   @Test(arguments: [
     (0, "1970-01-01T00:00:00.000Z"), (951_782_399_999, "2000-02-28T23:59:59.999Z"),

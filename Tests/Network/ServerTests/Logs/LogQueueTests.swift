@@ -49,7 +49,7 @@ import Testing
     throws
   {
     let log = RecordedLog()
-    // What has its name later can be written.
+    // A file that gets its name later can be written.
     let link = folder.file("log")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/dev/full")
     let queue = try LogQueue("log", .file(link), limit: 1 << 20, logger: log.logger())

@@ -45,7 +45,7 @@ import Wire
     for (number, id) in ids.enumerated() { try client.subscribe(id, #"{"from":"t","where":"id > -\#(number)"}"#) }
     var before: Int64 = 0
     for value in 1...20 {
-      // Another process, with several commits of which some are followed together.
+      // Another process, with several commits, some of which are followed together.
       for part in 0..<(value % 3 + 1) { try live.writer.run("UPDATE t SET a = \(value * 10 + part)") }
       let last = "''/: 1,\(value * 10 + value % 3)"
       while ids.contains(where: { client.line($0) != last }) { try client.receive() }

@@ -75,7 +75,7 @@ import Wire
       server = nil
     }
 
-    /// What is on the disk when a process is killed now.
+    /// The contents of the disk if the process were killed now.
     func copyStates() throws -> String {
       killed += 1
       let copy = folder.path("killed-\(killed)")
@@ -108,7 +108,7 @@ import Wire
       self.states = states
     }
 
-    /// The writer closes the file, so that SQLite removes the WAL when nobody else has it open.
+    /// The writer closes the file, so that SQLite removes the WAL if no other process has it open.
     func reopenWriter() throws {
       session = nil
       session = try SQLiteSession(path: path)

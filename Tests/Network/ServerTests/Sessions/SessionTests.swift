@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// What one WebSocket session asks and is told: protocol 3 and 5.
+/// Requests and messages of one WebSocket session: protocol 3 and 5.
 @Suite struct SessionTests {
   static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Server
 
-/// What goes from a replica to the writer, and back: all of it arrives as it was.
+/// A transaction on its way from a replica to the writer, and its outcome on the way back: both arrive unchanged.
 @Suite struct ForwardedTransactionTests {
   private static let values: [SQLValue] = [
     nil, 0, -1, .integer(1 << 53), .integer(.max), .integer(.min), 0.1, -0.0, 100.0, 1e300,

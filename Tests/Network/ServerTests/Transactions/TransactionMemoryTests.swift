@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// What is remembered of transactions that may be asked for again, and for how long.
+/// The outcomes that are remembered of repeatable transactions, and for how long.
 @Suite struct TransactionMemoryTests {
   private final class Answers: Sendable {
     let commits = Mutex<[Int64]>([])
@@ -24,7 +24,7 @@ import Testing
     return .success(CommittedTransaction([result], commit: commit))
   }
 
-  /// What a repeat gets: the number of the commit, the code of the error, or that it is run.
+  /// The answer to a repeat: the number of the commit, the code of the error, or that it is run.
   private func answer(_ memory: inout TransactionMemory, _ key: TransactionMemory.Key) -> String {
     switch memory.admit(key, { _ in }) {
     case .run: "run"

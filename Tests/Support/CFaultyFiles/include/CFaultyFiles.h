@@ -13,8 +13,7 @@ void faulty_files_arm(const char *_Nonnull path, int number, bool only_once);
  * Returns whether anything has failed since the files were armed. */
 bool faulty_files_heal(void);
 
-/* The next `count` looks at whether anybody writes to such a file find nobody: as if the writer began just after
- * them. */
+/* Blinds the next `count` checks for writers of such a file: as if the writer began just after them. */
 void faulty_files_hide_writers(const char *_Nonnull path, int count);
 
 /* To be called before the connections are opened whose files are to fail. */
