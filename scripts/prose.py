@@ -25,7 +25,7 @@ LIST = ROOT / "scripts/prose.txt"
 COLUMNS = 120
 # What is read, by the ending of its name, and how a comment begins there.
 ENDINGS = {**dict.fromkeys(["swift", "c", "h", "js", "mjs", "ts", "tsx", "css"], "//+"), "py": "#+:?", "sh": "#+", "md": None}
-SKIPPED = re.compile(r"\.min\.js$|\.min\.css$|/corpora/|^Tests/Fixtures/|^scripts/prose\.py$")
+SKIPPED = re.compile(r"\.min\.js$|\.min\.css$|/corpora/|^Tests/Fixtures/|^scripts/(?:test-)?prose\.py$")
 
 # The start of a text, or of a sentence in it.
 START = r"(?:\A|(?<=[.:;!] ))"
@@ -67,6 +67,13 @@ class Text:
         words = words.strip() + " "
         self.words += words
         self.lines += [line] * len(words)
+
+    def findings(self):
+        """Each pattern's places, and the advice. Code between backticks is not read."""
+        prose = re.sub(r"`[^`]+`", lambda code: "_" * len(code[0]), self.words)
+        for pattern, advice in PATTERNS:
+            for found in pattern.finditer(prose):
+                yield found, advice
 
 
 def messages(line, number):
@@ -164,10 +171,9 @@ def findings(name):
     """Kind, line, words and advice."""
     source = (ROOT / name).read_text()
     for text in texts(name, source):
-        for pattern, advice in PATTERNS:
-            for found in pattern.finditer(text.words):
-                near = text.words[max(0, found.start() - 30):found.end() + 50].strip()
-                yield "words", text.lines[found.start()], near, advice
+        for found, advice in text.findings():
+            near = text.words[max(0, found.start() - 30):found.end() + 50].strip()
+            yield "words", text.lines[found.start()], near, advice
     opening = ENDINGS[name.rpartition(".")[2]]
     for number, line, words in lines(source, opening) if opening else ():
         if len(line) > COLUMNS and words is not None and not re.search(r"\S{100}", line):

@@ -12,6 +12,7 @@ export FRESHET_MILLION=100000
 part 'packages' scripts/packages.sh test || true
 part 'format' make lint || true
 part 'checker of histories' python3 scripts/test-check-history.py || true
+part 'checker of prose' python3 scripts/test-prose.py || true
 part 'JavaScript tests' make web || true
 if part 'build (debug, strict)' make build-tests; then
   part 'Swift tests' make unit || true

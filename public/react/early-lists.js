@@ -107,7 +107,7 @@ export function earlyView(wanted) {
 }
 
 /**
- * The list, which from now on is the caller's to close. One without rows stays: components wait for it.
+ * Hands the list to the caller, who must close it. A list without rows stays here: components wait for it.
  *
  * @param {Wanted} wanted
  */

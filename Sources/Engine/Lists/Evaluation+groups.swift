@@ -29,7 +29,7 @@ extension Evaluation {
         }
         let concerned = list.shape.captured.concernedTables(
           ofAggregate: aggregate, list.compiled.aggregateTables[aggregate], tick, from: step)
-        // Joined rows can be read of the tick's state alone.
+        // Joined rows can be read only in the tick's own state.
         let isReadable = !concerned.contains { $0.step > step } || !joins(aggregate, of: list)
         let now = concerned.filter { $0.step == step }
         ofAggregates.append(isReadable || now.isEmpty ? try groupChanges(of: aggregate, of: list, now) : nil)

@@ -18,7 +18,7 @@ package final class Evaluation {
   private var shapeCount = 0
   /// The shapes that read a table, by capture's number of the table.
   @exclusivity(unchecked) private var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
-  /// Tables that are followed although no list reads them: lists of the process before did.
+  /// Tables that are followed although no list reads them, because lists of the former process did.
   @exclusivity(unchecked) var keptTables: Set<Int> = []
   /// How a table's rows are stored, by capture's number of the table.
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]

@@ -70,8 +70,8 @@ package struct ResultColumns {
     }
   }
 
-  /// Whether a column is one of a name that another column is given (`upper(name) AS name, name AS original`): the name
-  /// would mean the other.
+  /// Whether a column's name is the alias of another column (`upper(name) AS name, name AS original`), which the name
+  /// would mean then.
   var areCrossed: Bool {
     columns.contains { column in
       guard column.isReference, let name = name(column.expression), let other = self.column(named: name) else {

@@ -2,11 +2,11 @@ package import LiveQuery
 
 // Values that stand in a query's conditions (`ResultPlan.Scalars`).
 extension ResultReader {
-  /// The values as they are.
+  /// The present values.
   ///
   /// - Parameters:
-  ///   - reads: whether to read all of them: what is kept may be of another state.
-  ///   - known: those that other lists keep, by place.
+  ///   - reads: whether to read all of them, because kept values may belong to another state.
+  ///   - known: the values that other lists keep, by place.
   func scalars(reads: Bool, known: [Int: SQLValue] = [:]) throws(FreshetError) -> [SQLValue] {
     var scalars: [SQLValue] = []
     for (place, index) in plan.alongside.indices.suffix(plan.scalars?.count ?? 0).enumerated() {

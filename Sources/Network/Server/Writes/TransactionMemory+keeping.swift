@@ -22,9 +22,9 @@ extension TransactionMemory {
     return isWhole ? writer.bytes : nil
   }
 
-  /// Takes over what another process knew.
+  /// Restores the state of another process.
   ///
-  /// - Returns: nil for anything but what `kept` gave, or nothing.
+  /// - Returns: nil unless `kept` is empty or was returned by `kept`.
   init?(limit: Int, kept: [UInt8], at now: Instant) {
     self.init(limit: limit)
     if kept.isEmpty { return }
