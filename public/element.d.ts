@@ -4,6 +4,8 @@
  *
  * Tests/WebTests/types.ts holds `live-list.js` to these declarations.
  */
+export { connect, sql } from "./freshet.js";
+
 import type { ChangeEvent, Client, IndexPath, ListOptions, LiveList, ListStatus, Query, Row, Section } from "./freshet.js";
 
 /** A row that an element shows. */

@@ -12,6 +12,8 @@
  * element/navigation.js, where rows come from in element/source.js. docs/javascript.md says how to use it.
  */
 
+export { connect, sql } from "./freshet.js";
+
 import { ListView } from "./element/list-view.js";
 import { Navigation } from "./element/navigation.js";
 import { Measure, Parts } from "./element/parts.js";
