@@ -29,7 +29,7 @@ TARGETS ?=
 MINUTES ?= 10
 DEMO_ARGUMENTS := $(if $(PORT),--port $(PORT)) $(if $(ROWS),--rows $(ROWS))
 
-.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies tenants model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
+.PHONY: help demo cluster build build-tests test test-long lint format unit docs replicas proxies tenants model hostile sanitize fuzz corpora fuzz-corpus web client npm npm-package clients python corpus browser pictures readme guides bench measure-page instructions dist dist-test wheel-test service-test docker docker-test \
 	clean packages
 
 help: ## print this list
@@ -136,6 +136,10 @@ readme: $(BUILT) ## run the commands that README.md shows, and those of pages th
 	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh examples/shop/README.md
 	@BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" scripts/check-readme.sh docs/tenants.md
 
+guides: $(BUILT) ## run the commands of docs/guides, two pages at a time
+	@scripts/packages.sh guides
+	@printf '%s\n' docs/guides/*.md | BUILD=$(BUILD) PATH="$(dir $(BINARY)):$$PATH" xargs -P 2 -I PAGE scripts/check-readme.sh PAGE
+
 replicas: $(BUILT) ## kill, stop and cut off everything that replicates a file for SECONDS=600, and compare all copies
 	@scripts/packages.sh replicas
 	@scripts/python.sh scripts/replicas.py --freshet $(BINARY) --seconds $(SECONDS)
@@ -146,7 +150,7 @@ tenants: $(BUILT) ## serve a folder of FILES=200 databases that others write, re
 	@scripts/tenant-frameworks.py --freshet $(BINARY)
 	@scripts/python.sh scripts/tenants.py --freshet $(BINARY) $(if $(FILES),--files $(FILES)) --seconds $(SECONDS)
 
-proxies: $(BUILT) ## serve a list behind Caddy, nginx and HAProxy as docs/operations.md has them, and try to smuggle requests through
+proxies: $(BUILT) ## serve a list behind Caddy, nginx and HAProxy as docs/guides/reverse-proxy.md has them, and try to smuggle requests through
 	@scripts/packages.sh proxies
 	@python3 scripts/proxies.py --freshet $(BINARY)
 

@@ -11,10 +11,13 @@
 #                                   it, and given more than once)
 #   <!-- test: elsewhere TARGET --> not run here: `make TARGET` does what the block does (the target must exist)
 #   <!-- test: skip REASON -->      not run, for the reason given, which is printed
+#   <!-- test: where COMMAND -->    run where COMMAND succeeds (a program is installed), and skipped elsewhere
+#   <!-- test: file NAME -->        a block in any language: its text becomes the file NAME; `file >> NAME` appends it
 #
-# and one that stands alone, between blocks:
+# and those that stand alone, between blocks:
 #
 #   <!-- test: seen TEXT -->        a background command must have printed TEXT since the last `seen`, or do so soon
+#   <!-- test: needs COMMAND -->    the rest of the page is skipped where COMMAND fails
 #
 # So a block without a comment is run, and one that cannot be run has to say why. All blocks share an empty folder,
 # where the files they make stay; `make` and `docker` go to the project's own folder instead. The folder of the
@@ -60,14 +63,14 @@ cut_blocks() {
     inside && /^[ ]*```[ ]*$/ { close(name ".sh"); close(name ".test"); inside = 0; next }
     inside == 2 { print > (name ".sh") }
     inside { next }
-    /^[ ]*```sh[ ]*$/ { open_entry(NR + 1); inside = 2; next }
-    /^[ ]*```/ { inside = 1; directives = ""; next }
-    /^<!-- test: seen .* -->$/ { directive = $0; sub(/^<!-- test: /, "", directive); sub(/ -->$/, "", directive)
+    /^[ ]*```sh[ ]*$/ || (/^[ ]*```/ && directives ~ /^file /) { open_entry(NR + 1); inside = 2; next }
+    /^[ ]*```/ && directives == "" { inside = 1; next }
+    /^<!-- test: (seen|needs) .* -->$/ { directive = $0; sub(/^<!-- test: /, "", directive); sub(/ -->$/, "", directive)
                                  held = directives; directives = directive "\n"; open_entry(NR); directives = held
                                  close(name ".sh"); close(name ".test"); next }
     /^<!-- test: .* -->$/ { directive = $0; sub(/^<!-- test: /, "", directive); sub(/ -->$/, "", directive)
                             directives = directives directive "\n"; next }
-    /[^ ]/ && directives != "" { print FILENAME ":" NR ": a test comment without a ```sh block below it" > "/dev/stderr"
+    /[^ ]/ && directives != "" { print FILENAME ":" NR ": a test comment without a block below it" > "/dev/stderr"
                                  bad = 1; exit 1 }
     END { if (!bad && inside) { print FILENAME ": a fenced block is never closed" > "/dev/stderr"; exit 1 } }
   ' "$file"
@@ -80,6 +83,8 @@ set -euo pipefail
 cd $(printf %q "$scratch/work")
 make() { command make -C $(printf %q "$root") "\$@"; }
 docker() { (cd $(printf %q "$root") && command docker "\$@"); }
+python3() { PYTHONPATH=$(printf %q "$root/python/src") $(printf %q "$root/scripts/python.sh") "\$@"; }
+node() { if command node -e WebSocket 2>/dev/null; then command node "\$@"; else command node --experimental-websocket "\$@"; fi; }
 EOF
 }
 
@@ -135,6 +140,12 @@ run() { # script, its output, where, texts…
   done
 }
 
+write_file() { # text, name or >> name
+  local name=${2#>> }
+  mkdir -p "$(dirname "$scratch/work/$name")"
+  if [[ $name == "$2" ]]; then cp "$1" "$scratch/work/$name"; else cat "$1" >>"$scratch/work/$name"; fi
+}
+
 # Looks for a text in what background commands printed after what the last `seen` looked at.
 seen() { # text, where
   local deadline=$((SECONDS + patience)) output
@@ -150,6 +161,9 @@ seen() { # text, where
   done
 }
 
+# Whether a command of a comment succeeds, with the functions of blocks.
+succeeds() { (prelude && printf '%s\n' "$1") | bash >/dev/null 2>&1; }
+
 entry() { # its name without the ending
   local name=$1 where mode=run port='' texts=() word rest
   where=$(basename "$file"):$(<"$name.line")
@@ -157,7 +171,9 @@ entry() { # its name without the ending
     case $word in
       background) mode=background port=$rest ;;
       prints) texts+=("$rest") ;;
-      seen | skip | elsewhere) mode=$word ;;
+      seen | skip | elsewhere | needs) mode=$word ;;
+      where) succeeds "$rest" || mode=missing ;;
+      file) mode=file ;;
       *) fail "$where: unknown test comment: $word $rest" ;;
     esac
     case $word in
@@ -165,8 +181,14 @@ entry() { # its name without the ending
       skip) [[ -n $rest ]] || fail "$where: skip needs a reason" ;;&
       elsewhere) make -C "$root" -n "$rest" >/dev/null 2>&1 || fail "$where: there is no make target: $rest" ;;&
       skip | elsewhere) skipped=$((skipped + 1)) && printf 'skipped %s: %s %s\n' "$where" "$word" "$rest" ;;
+      needs) succeeds "$rest" || { printf 'skipped %s: the rest, which needs %s\n' "$where" "$rest" && exit 0; } ;;
+      file) write_file "$name.sh" "$rest" ;;
     esac
   done <"$name.test"
+  if [[ $mode == missing ]]; then
+    skipped=$((skipped + 1))
+    printf 'skipped %s: not installed\n' "$where"
+  fi
   [[ $mode == run || $mode == background ]] || return 0
   (prelude && cat "$name.sh") >"$name.run"
   if [[ $mode == run ]]; then
@@ -183,7 +205,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL
 export FRESHET_CACHE=$scratch/cache
 mkdir "$scratch/work"
 # As in a clone, where a reader is.
-ln -s "$root/examples" "$root/.build" "$scratch/work/"
+ln -s "$root/examples" "$root/packaging" "$root/.build" "$scratch/work/"
 cut_blocks
 shopt -s nullglob
 for line in "$scratch"/blocks/*.line; do entry "${line%.line}"; done

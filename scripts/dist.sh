@@ -73,9 +73,10 @@ root=$dist/debian/root
 tree "$root/usr"
 install -D -m 644 packaging/freshet.service "$root/usr/lib/systemd/system/freshet.service"
 install -D -m 644 packaging/freshet.yaml "$root/etc/freshet/freshet.yaml"
+install -D -m 644 packaging/logrotate "$root/etc/logrotate.d/freshet"
 install -d "$root/DEBIAN"
 install -m 755 packaging/postinst packaging/prerm packaging/postrm "$root/DEBIAN/"
-echo /etc/freshet/freshet.yaml >"$root/DEBIAN/conffiles"
+printf '%s\n' /etc/freshet/freshet.yaml /etc/logrotate.d/freshet >"$root/DEBIAN/conffiles"
 # The libraries that the binary names, by Debian's own list of who has them. Only the control file's being there counts.
 mkdir "$dist/debian/debian" && touch "$dist/debian/debian/control"
 depends=$(cd "$dist/debian" && dpkg-shlibdeps -O root/usr/bin/freshet 2>/dev/null | sed -n 's/^shlibs:Depends=//p')

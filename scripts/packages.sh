@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|tenants|model|fuzz|test
+# packages.sh build|dist|web|npm|clients|python|browser|readme|guides|instructions|cluster|replicas|proxies|tenants|model|fuzz|test
 # Makes sure that the packages of the target of that name are installed (`test`: those of all targets). On Debian and
 # its relatives the missing packages are installed with apt-get, through sudo when not root; elsewhere their names are
 # printed and nothing is touched. Nothing missing: nothing happens. Installed programs are found by use, not by package
@@ -131,6 +131,18 @@ look_for_model() {
 
 look_for_readme() { need curl command -v curl; }
 
+# Caddy, nginx and Prometheus are used where they are: their packages start servers.
+look_for_guides() {
+  look_for_readme
+  need sqlite3 command -v sqlite3
+  need openssl command -v openssl
+  need nodejs have_node
+  need python3 have_python
+  need ruby command -v ruby
+  need ruby-sqlite3 ruby -e 'require "sqlite3"'
+  need logrotate test -x /usr/sbin/logrotate
+}
+
 look_for_instructions() {
   need valgrind command -v valgrind
   need binutils command -v strip
@@ -153,6 +165,7 @@ look_for_test() {
   look_for_python
   look_for_browser
   look_for_readme
+  look_for_guides
   look_for_instructions
   look_for_replicas
   look_for_proxies
@@ -203,7 +216,7 @@ install_django() {
 }
 
 purpose=${1:-build}
-declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|instructions|cluster|replicas|proxies|tenants|model|fuzz|test'
+declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|guides|instructions|cluster|replicas|proxies|tenants|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
 "look_for_$purpose"
 if ((${#missing[@]} > 0)); then
@@ -214,4 +227,4 @@ if ((${#missing[@]} > 0)); then
 fi
 case $purpose in browser | test) install_python playwright ;; esac
 case $purpose in browser | clients | replicas | tenants | test) install_python websockets ;; esac
-case $purpose in browser | tenants | test) install_django ;; esac
+case $purpose in browser | guides | tenants | test) install_django ;; esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Serves a list behind each proxy of docs/operations.md, as the page has it but for names, ports and certificates.
+"""Serves a list behind each proxy of docs/guides/reverse-proxy.md, as the page has it but for names, ports and certificates.
 
     scripts/proxies.py [--freshet PATH] [caddy|nginx|haproxy ...]     all that are installed without a name
 
@@ -24,7 +24,7 @@ import tempfile
 import time
 
 NAME = "lists.example.org"
-PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/operations.md"
+PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/guides/reverse-proxy.md"
 QUERY = {"from": "item", "orderBy": ["id"]}
 
 

@@ -30,6 +30,7 @@ install_by_hand() {
   mkdir -p "$root/usr/share/freshet" && cp -r public "$root/usr/share/freshet/public"
   install -D -m 644 packaging/freshet.service "$root/usr/lib/systemd/system/freshet.service"
   install -D -m 644 packaging/freshet.yaml "$root/etc/freshet/freshet.yaml"
+  install -D -m 644 packaging/logrotate "$root/etc/logrotate.d/freshet"
   install -D -m 755 packaging/postinst "$root/tmp/postinst"
   chroot "$root" /usr/bin/env DPKG_MAINTSCRIPT_PACKAGE=freshet /tmp/postinst configure
 }
@@ -69,6 +70,7 @@ echo 'start, which returns when it serves'
 systemctl start freshet
 active; asks
 [[ $(ps -o user= -p "$(pid)") == freshet ]]
+journalctl -u freshet --no-pager | grep -q 'There are no roles'
 echo 'reload, without logs and TLS'
 before=$(pid)
 for _ in 1 2 3; do systemctl reload freshet; done
@@ -103,6 +105,11 @@ kill -KILL "$before"
 for _ in {1..100}; do asks && break; sleep 0.1; done
 asks
 [[ $(pid) != "$before" ]]
+echo 'a role of a missing table is named before the start'
+echo 'roles: { clerk: { tables: { bonk: }, queries: any } }' >>/etc/freshet/freshet.yaml
+systemctl reset-failed freshet
+systemctl restart freshet
+journalctl -u freshet --no-pager | grep -q 'there is no table bonk'
 echo 'stop'
 systemctl stop freshet
 [[ $(systemctl show -p Result --value freshet) == success ]]

@@ -25,6 +25,7 @@ if part 'build (debug, strict)' make build-tests; then
   part 'example clients' make clients || true
   part 'Python package' make python || true
   part 'README commands' make readme || true
+  part 'guides' make guides || true
   join 'instruction counts' || true
   part 'browser tests' make browser || true
   part 'SELECTs of sqllogictest as lists' scripts/corpus-lists.py 80 3 || true
