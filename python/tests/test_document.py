@@ -31,7 +31,14 @@ def test_every_cell_and_program_runs(tmp_path, monkeypatch):
             programs.append(text)
     nbclient.NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
     outputs = [str(output) for cell in notebook.cells for output in cell.outputs]
-    for text in ("Elk Valley", "Ours", "[(84", "constraint False", "bank update {'id': 2} {'assets': 80.0} {'id': 2, 'assets': 50.0}"):
+    for text in (
+        "Elk Valley",
+        "Ours",
+        "datetime.date(2026, 12, 24), False)",
+        "[(84",
+        "constraint False",
+        "bank update {'id': 2} {'assets': 80.0} {'id': 2, 'assets': 50.0}",
+    ):
         assert any(text in output for output in outputs), text
     assert len(programs) == 1
     for program in programs:

@@ -12,7 +12,7 @@ from ._rows import Row
 from ._sequence import RowSequence
 from ._state import ListState, Window
 from ._steps import PatchSteps, section_of
-from ._values import Message, Values, decoded_members, values_of
+from ._values import Message, Values, decoded_members, rows_of, values_of
 
 
 def apply(state: ListState[Row], message: Message) -> ListState[Row]:
@@ -108,7 +108,7 @@ def _put_in(
     contents: Dict[int, List[Values]] = {}
     for index, section in patch.get("sectionsInserted", ()):
         if section.get("rows"):
-            contents[steps.new_offset((index, 0))] = [values_of(row, columns) for row in section["rows"]]
+            contents[steps.new_offset((index, 0))] = rows_of(section["rows"], columns)
     for inserted in patch.get("inserted", ()):
         if len(inserted) > 2:
             contents[steps.new_offset(inserted)] = [values_of(inserted[2], columns)]
@@ -149,7 +149,7 @@ def _placed(sequence: RowSequence, message: Message, columns: Tuple[str, ...]) -
     offset: int = message["offset"]
     if not 0 <= offset <= len(sequence) - len(rows):
         raise MismatchError("rows beyond the end")
-    return sequence.replacing(offset, len(rows), RowSequence.of([values_of(row, columns) for row in rows]))
+    return sequence.replacing(offset, len(rows), RowSequence.of(rows_of(rows, columns)))
 
 
 def _within(sequence: RowSequence, window: Optional[Window]) -> RowSequence:

@@ -16,6 +16,7 @@ from typing import (
     NamedTuple,
     Optional,
     Sequence,
+    Set,
     Tuple,
     Type,
     TypeVar,
@@ -24,15 +25,17 @@ from typing import (
 )  # fmt: skip
 
 from ._connection import Connection
+from ._convert import Kind, checked, declared
 from ._errors import FreshetError
 from ._feed import ChangeFeed, feed_message
 from ._list import Channel, LiveList
 from ._query import QueryLike, Statement, WindowLike, query_message, transaction_message, window_message
 from ._rows import RowMaker
+from ._schema import schema
 from ._socket import Door, TokenSource, live_address
 from ._state import ListState
 from ._token import TokenKeeper
-from ._values import Message, Parameters, Values, decoded, values_of
+from ._values import Message, Parameters, Values, decoded, rows_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("freshet")
 T = TypeVar("T")
+#: Whether and how values become dates, times and booleans.
+ConvertLike = Union[bool, Mapping[str, Kind]]
 
 
 class StatementResult(NamedTuple):
@@ -84,6 +89,7 @@ class Client:
         self._timeout = timeout
         self._lists: Dict[str, LiveList[Any]] = {}
         self._pending: Dict[str, _Pending] = {}
+        self._tasks: Set[asyncio.Task[None]] = set()
         self._count = 0
         self._keeper: Optional[TokenKeeper] = None
         self._connection: Optional[Connection] = None
@@ -149,6 +155,7 @@ class Client:
         window: Optional[WindowLike] = ...,
         since: Optional[ListState[Dict[str, Any]]] = ...,
         min_interval: Optional[float] = ...,
+        convert: ConvertLike = ...,
         **parts: Unpack[QueryParts],
     ) -> LiveList[Dict[str, Any]]: ...
 
@@ -160,6 +167,7 @@ class Client:
         window: Optional[WindowLike] = ...,
         since: Optional[ListState[Tuple[Any, ...]]] = ...,
         min_interval: Optional[float] = ...,
+        convert: ConvertLike = ...,
         **parts: Unpack[QueryParts],
     ) -> LiveList[Tuple[Any, ...]]: ...
 
@@ -172,6 +180,7 @@ class Client:
         window: Optional[WindowLike] = ...,
         since: Optional[ListState[T]] = ...,
         min_interval: Optional[float] = ...,
+        convert: ConvertLike = ...,
         **parts: Unpack[QueryParts],
     ) -> LiveList[T]: ...
 
@@ -183,6 +192,7 @@ class Client:
         window: Optional[WindowLike] = None,
         since: Optional[ListState[Any]] = None,
         min_interval: Optional[float] = None,
+        convert: ConvertLike = False,
         **parts: Unpack[QueryParts],
     ) -> LiveList[Any]:
         """Follows a query: `await` the list for its first rows, or iterate it.
@@ -193,10 +203,14 @@ class Client:
 
         `rows` is what rows look like: `tuple`, `dict`, a dataclass or a named tuple. `window=(offset, limit)` holds the contents of these
         rows alone. `since` is a state from before, of the same query: only what changed in the meantime is sent. `min_interval` is the
-        least time between two patches, in seconds.
+        least time between two patches, in seconds. `convert` makes `bool`, `date`, `datetime` and `time` of values: `True` by the types
+        that the query's tables declare, or `{"at": datetime}` by column.
         """
         message = query_message(query, parts)
-        maker: RowMaker[Any] = RowMaker(rows)
+        if convert is True:
+            # TypeError now, and not when the schema has come.
+            declared({}, message)
+        maker: RowMaker[Any] = RowMaker(rows, None if isinstance(convert, bool) else checked(convert))
         self._count += 1
         name = str(self._count)
 
@@ -219,9 +233,12 @@ class Client:
         if self.status == "closed":
             live.close()
             return live
-        self._lists[name] = live
-        if self.status == "live":
-            live.opened()
+        if convert is True:
+            task = asyncio.ensure_future(self._begin_typed(name, live))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        else:
+            self._begin(name, live)
         return live
 
     async def transact(
@@ -267,6 +284,23 @@ class Client:
         return ChangeFeed(self._door, self._token, feed_message(tables, columns, where), since)
 
     # How it is connected
+
+    def _begin(self, name: str, live: LiveList[Any]) -> None:
+        self._lists[name] = live
+        if self.status == "live":
+            live.opened()
+
+    async def _begin_typed(self, name: str, live: LiveList[Any]) -> None:
+        """Asks for the list once the types of its columns are known."""
+        try:
+            live.declare(await schema(self._door, self._token))
+        except FreshetError as error:
+            live.fail(error)
+            return
+        if self.status == "closed":
+            live.close()
+        elif live.status != "closed":
+            self._begin(name, live)
 
     def _send(self, message: Message) -> None:
         if self._connection:
@@ -393,5 +427,5 @@ def _result(result: Message) -> StatementResult:
         result["changes"],
         decoded(result.get("lastInsertRowid")),
         columns,
-        [values_of(row, columns) for row in result.get("rows") or ()],
+        rows_of(result.get("rows") or (), columns),
     )

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Generator, Gener
 
 from ._apply import apply
 from ._change import Change
+from ._convert import declared
 from ._errors import FreshetError, MismatchError
 from ._query import QueryLike, WindowLike, key_message, query_message, window_message
 from ._refusal import outcome_of, refusal_of, retry_delay
 from ._requests import RequestQueue
 from ._rows import Row, RowMaker
 from ._state import IndexPath, ListState, Section
-from ._values import Message, SQLValue, values_of
+from ._values import Message, SQLValue, rows_of
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
     from typing_extensions import Unpack
 
     from ._query import QueryParts
@@ -53,6 +56,8 @@ class LiveList(Generic[Row]):
     ) -> None:
         self._query = query
         self._maker = maker
+        # Where values are converted by declared types.
+        self._schema: Optional[Message] = None
         self._channel = channel
         self._window = window
         self._min_interval = min_interval
@@ -141,9 +146,17 @@ class LiveList(Generic[Row]):
         """Where a row that is held stands; `locate` finds others."""
         return self._state.path(key)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The rows that are held as a data frame, indexed by the key. Needs pandas."""
-        return self._state.to_pandas()
+    def to_pandas(self, section: Optional[str] = None) -> pandas.DataFrame:
+        """The rows that are held as a data frame, indexed by the key; `section` names a column for the sections. Needs pandas."""
+        return self._state.to_pandas(section)
+
+    def to_arrow(self, section: Optional[str] = None) -> pyarrow.Table:
+        """The rows that are held as a table of Arrow; `section` names a column for the sections. Needs pyarrow."""
+        return self._state.to_arrow(section)
+
+    def to_polars(self, section: Optional[str] = None) -> polars.DataFrame:
+        """The rows that are held as a data frame of Polars; `section` names a column for the sections. Needs polars."""
+        return self._state.to_polars(section)
 
     # Requests
 
@@ -168,7 +181,7 @@ class LiveList(Generic[Row]):
         """Rows at some offsets, whether held or not; the window stays."""
         rows = await self._ask("fetch", window_message((offset, limit)))
         columns = self._state.columns
-        return self._maker.rows([values_of(row, columns) for row in rows], columns)
+        return self._maker.rows(rows_of(rows, columns), columns)
 
     async def locate(self, key: Any) -> Tuple[Optional[IndexPath], Optional[int]]:
         """The index path and the offset of a row, held or not; None and None when it is not in the result."""
@@ -191,6 +204,7 @@ class LiveList(Generic[Row]):
 
         def accepted() -> None:
             self._query = message
+            self._convert()
             self._window = members.get("window", self._window)
 
         answer = self._ask("requery", members, accepted)
@@ -256,6 +270,15 @@ class LiveList(Generic[Row]):
         message: Message = {"type": "subscribe", "query": self._query if another is None else another}
         options = {"window": window, "since": None if since is None else since.version, "minInterval": self._min_interval}
         self._channel.send({**message, **{name: option for name, option in options.items() if option is not None}})
+
+    def declare(self, schema: Message) -> None:
+        """Converts values by the types that the query's tables declare. Before the first rows."""
+        self._schema = schema
+        self._convert()
+
+    def fail(self, error: FreshetError) -> None:
+        """The list cannot begin."""
+        self._suffer("fails", error)
 
     def lost(self) -> None:
         """The connection is gone."""
@@ -343,6 +366,10 @@ class LiveList(Generic[Row]):
             return
         _log.warning("%s", error)
         self._suffer(outcome, error)
+
+    def _convert(self) -> None:
+        if self._schema is not None:
+            self._maker.convert(declared(self._schema, self._query))
 
     def _suffer(self, outcome: str, error: FreshetError) -> None:
         self.error = error

@@ -72,7 +72,7 @@ async def dial(door: Door) -> ClientConnection:
         )
     except InvalidStatus as error:
         status = error.response.status_code
-        raise FreshetError("refused", f"{address} answers {status}: {_reason(error.response.body)}", retryable=status >= 500) from error
+        raise FreshetError("refused", f"{address} answers {status}: {reason(error.response.body)}", retryable=status >= 500) from error
     except (OSError, InvalidHandshake, EOFError) as error:
         raise FreshetError("unreachable", f"nothing answers at {address}: {error}", retryable=True) from error
 
@@ -90,7 +90,7 @@ async def token_of(source: TokenSource) -> str:
     return cast(str, token if isinstance(token, str) else await token)
 
 
-def _reason(body: Union[bytes, bytearray, None]) -> str:
+def reason(body: Union[bytes, bytearray, None]) -> str:
     """What a problem (RFC 9457) says, or the beginning of whatever else the answer is."""
     text = bytes(body or b"").decode("utf-8", "replace")
     try:

@@ -12,6 +12,8 @@ from ._values import SQLValue, Values
 
 if TYPE_CHECKING:
     import pandas
+    import polars
+    import pyarrow
 
 #: Where a row stands: section and place in it, both from 0.
 IndexPath = Tuple[int, int]
@@ -173,11 +175,23 @@ class ListState(Generic[Row]):
             return None
         return self._starts[section] + item
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The rows that are held as a data frame, indexed by the key. Needs pandas."""
-        from ._pandas import frame
+    def to_pandas(self, section: Optional[str] = None) -> pandas.DataFrame:
+        """The rows that are held as a data frame, indexed by the key; `section` names a column for the sections. Needs pandas."""
+        from ._frames import pandas_frame
 
-        return frame(self)
+        return pandas_frame(self, section)
+
+    def to_arrow(self, section: Optional[str] = None) -> pyarrow.Table:
+        """The rows that are held as a table of Arrow; `section` names a column for the sections. Needs pyarrow."""
+        from ._frames import arrow_table
+
+        return arrow_table(self, section)
+
+    def to_polars(self, section: Optional[str] = None) -> polars.DataFrame:
+        """The rows that are held as a data frame of Polars; `section` names a column for the sections. Needs polars."""
+        from ._frames import polars_frame
+
+        return polars_frame(self, section)
 
     def _repr_html_(self) -> str:
         from ._table import table

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import math
 import numbers
 import uuid
-from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 #: SQLite's values. NULL is None, and a BLOB is bytes; integers are exact, whatever their size.
 SQLValue = Union[str, int, float, bytes, None]
@@ -47,10 +48,19 @@ def values_of(row: Any, columns: Sequence[str]) -> Values:
     return tuple([value if value.__class__ is not dict else decoded(value) for value in values])
 
 
+def rows_of(rows: Iterable[Any], columns: Sequence[str]) -> List[Values]:
+    """Rows of a message. Nearly all of them are arrays of plain values."""
+    return [tuple(row) if row.__class__ is list and dict not in map(type, row) else values_of(row, columns) for row in rows]
+
+
 def encoded_value(value: Any) -> Any:
-    """A value for a message. TypeError for what SQLite has nothing like."""
+    """A value for a message; dates and times as SQLite writes them. TypeError for what SQLite has nothing like."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ")
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
