@@ -25,28 +25,35 @@ def mistake(sources, name, file, old):
     return None if count == 1 else f"{name}: {path} has it {count} times: {old}"
 
 
-if sys.argv[1:] == ["--check"]:
+def check():
     every = [each for listing in sorted((ROOT / "scripts/mutations").glob("*.txt")) for each in mutations(listing)]
     mistakes = list(filter(None, (mistake(ROOT / "Sources", name, file, old) for name, file, old, _ in every)))
     print("\n".join(f"error: {each}" for each in mistakes) or f"{len(every)} mutations can be made")
-    sys.exit(1 if mistakes or not every else 0)
+    return 1 if mistakes or not every else 0
 
-copy, listing = map(pathlib.Path, sys.argv[1:])
-sources = copy / "Sources"
-modules = set()
-for name, file, old, new in mutations(listing):
-    if wrong := mistake(sources, name, file, old):
-        sys.exit(wrong)
-    path = sources / file
-    path.write_text(path.read_text().replace(old, new.replace("OFF", f'isOff("{name}")')))
-    modules.add("/".join(file.split("/")[:2]))
-    print(name)
-for module in modules:
-    (sources / module / "Mutation.swift").write_text(
-        """import Glibc
+
+def mutate(copy, listing):
+    sources = copy / "Sources"
+    modules = set()
+    for name, file, old, new in mutations(listing):
+        if wrong := mistake(sources, name, file, old):
+            sys.exit(wrong)
+        path = sources / file
+        path.write_text(path.read_text().replace(old, new.replace("OFF", f'isOff("{name}")')))
+        modules.add("/".join(file.split("/")[:2]))
+        print(name)
+    for module in modules:
+        (sources / module / "Mutation.swift").write_text(
+            """import Glibc
 
 private let mutation = getenv("MUTATION").map { String(cString: $0) } ?? ""
 
 func isOff(_ name: String) -> Bool { mutation == name }
 """
-    )
+        )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        sys.exit(check())
+    mutate(*map(pathlib.Path, sys.argv[1:]))

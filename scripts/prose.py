@@ -25,7 +25,7 @@ LIST = ROOT / "scripts/prose.txt"
 COLUMNS = 120
 # What is read, by the ending of its name, and how a comment begins there.
 ENDINGS = {**dict.fromkeys(["swift", "c", "h", "js", "mjs", "ts", "tsx", "css"], "//+"), "py": "#+:?", "sh": "#+", "md": None}
-SKIPPED = re.compile(r"\.min\.js$|\.min\.css$|/corpora/|^Tests/Fixtures/|^scripts/(?:test-)?prose\.py$")
+SKIPPED = re.compile(r"\.min\.js$|\.min\.css$|/corpora/|^Tests/Fixtures/|^docs/rules\.md$|^scripts/(?:test-)?prose\.py$")
 
 # The start of a text, or of a sentence in it.
 START = r"(?:\A|(?<=[.:;!] ))"

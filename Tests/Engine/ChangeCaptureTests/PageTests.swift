@@ -112,6 +112,8 @@ import Testing
   }
 
   /// Each change of a tree's shape, as the pages that were written; nil: the result is a tree, and rows are reported.
+  // Rules of capture: tree-visited-once, tree-claimed-once, tree-dirty-found, tree-removed-not-visited,
+  // tree-two-parents, tree-lost-child
   @Test func changesThatLeaveNoTreeAreADoubt() throws {
     typealias Pages = [UInt32: [UInt8]]
     let interior = { (children: [UInt32]) in HandMade.interior(children) }
@@ -177,6 +179,7 @@ import Testing
     ])
   }
 
+  // Rules of capture: overflow-owner, chain-reuse-unchanged
   @Test func aPageOfAChainChangesItsRow() throws {
     let source = overflowing(1, 2)
     let summary = try summary(source)
@@ -193,6 +196,7 @@ import Testing
     #expect(delta.isEmpty)
   }
 
+  // Rules of capture: chains-compared
   @Test(arguments: [true, false])
   func aComparisonSeesChainsThatChanged(keepsRows: Bool) throws {
     let source = overflowing(1, 2)
@@ -206,6 +210,7 @@ import Testing
     #expect(keepsRows ? delta.rows.map(\.kind) == [.update] : delta.isUnknown)
   }
 
+  // Rules of capture: chain-cycle, chain-two-rows
   @Test func chainsThatDoNotEndAreADoubt() {
     for next: UInt32 in [3, 0] {
       let source = overflowing(1, 2)
@@ -236,6 +241,7 @@ import Testing
     #expect(table.delta.isEmpty)
   }
 
+  // Rules of capture: define-root, define-definition
   @Test func anotherDefinitionOrRootIsNoticed() {
     let source = tree()
     var made = CapturedTable(name: "t", rootPage: 2, definition: "d", layout: .init())
@@ -266,6 +272,7 @@ import Testing
   // MARK: - Damage
 
   /// Real pages with bits turned over, bytes set and cut: 100,000 of them.
+  // Rules of capture: page-cell-bounds
   @Test(arguments: 0..<10)
   func damagedPagesAreADoubtAtWorst(part: Int) throws {
     let folder = try TemporaryFolder()

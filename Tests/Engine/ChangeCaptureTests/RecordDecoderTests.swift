@@ -53,11 +53,13 @@ import Testing
     #expect(decode([3, 17, 16, 0xFF, 0xFE, 1, 2], count: 2) == [.text([0xFF, 0xFE]), .blob([1, 2])])
   }
 
+  // Rules of records: not-a-number
   @Test func notANumberIsNull() {
     #expect(decode([2, 7, 0x7F, 0xF8, 0, 0, 0, 0, 0, 1]) == [.null])
     #expect(decode([2, 7, 0x7F, 0xF0, 0, 0, 0, 0, 0, 0]) == [.real(.infinity)])
   }
 
+  // Rules of records: whole-reals
   @Test func wholeNumbersOfRealColumnsAreReals() {
     let real = RecordDecoder.Column(isReal: true, hasDefault: false)
     #expect(decode([3, 1, 1, 5, 0xFB], columns: [real, Self.plain]) == [.real(5), .integer(-5)])
@@ -65,16 +67,19 @@ import Testing
   }
 
   /// Whatever the field holds.
+  // Rules of records: rowid-alias
   @Test func theRowidStandsInItsColumn() {
     #expect(decode([3, 0, 9], rowidColumn: 0, count: 2) == [.integer(77), .integer(1)])
     #expect(decode([3, 1, 9, 5], rowidColumn: 0, count: 2) == [.integer(77), .integer(1)])
   }
 
   /// Tables `WITHOUT ROWID` begin with the key's columns.
+  // Rules of records: field-order
   @Test func fieldsStandInAnyOrder() {
     #expect(decode([4, 9, 8, 0], order: [2, 0, 1], count: 3) == [.integer(0), .null, .integer(1)])
   }
 
+  // Rules of records: added-columns, added-columns-are-null
   @Test func columnsThatWereAddedAreNullOrNotKnown() {
     let added = RecordDecoder.Column(isReal: false, hasDefault: true)
     #expect(decode([2, 9], count: 3) == [.integer(1), .null, .null])
@@ -85,6 +90,7 @@ import Testing
 
   /// A header beyond the record, or shorter than itself; bodies beyond it, or bytes behind the last; more fields than
   /// columns; types that no record has.
+  // Rules of records: more-fields, body-beyond, bytes-behind, header-beyond, internal-types
   @Test(
     arguments: [
       [], [0], [2], [3, 9], [0x80], [0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00, 9], [2, 1], [2, 6, 1, 2, 3],
@@ -95,6 +101,7 @@ import Testing
   func otherRecordsAreNotKnown(record: [UInt8]) { #expect(decode(record) == nil) }
 
   /// SQLite would drop a byte order mark, and half a unit, when it is given them.
+  // Rules of records: utf16-changed, utf16-half-unit
   @Test func textThatSQLiteWouldChangeIsNotKnown() {
     for text in [[0xFE, 0xFF], [0xFF, 0xFE], [0xFE, 0xFF, 0, 0x61], [0x61]] as [[UInt8]] {
       let header = [2, UInt8(13 + 2 * text.count)]

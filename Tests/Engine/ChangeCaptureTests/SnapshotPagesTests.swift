@@ -26,6 +26,7 @@ import Testing
     pages.take(reader, rest: step.rest, isNewGeneration: step.isNewGeneration)
   }
 
+  // Rules of capture: pages-from-wal, pages-last-frame-wins
   @Test func theNewestImageOfAPageIsRead() throws {
     var wal = HandMadeWAL()
     let pages = SnapshotPages(database: database, wal: wal.file)
@@ -52,6 +53,7 @@ import Testing
     #expect(try [2, 3, 4, 5].map { try fill(pages, $0) } == [1, 4, 3, 5])
   }
 
+  // Rules of records: ahead-of-one-tick
   @Test func imagesThatWereReadAheadAreOfOneTickAndOnePageSize() throws {
     var wal = HandMadeWAL()
     let pages = SnapshotPages(database: database, wal: wal.file)
@@ -72,6 +74,7 @@ import Testing
     #expect(former(pages, 2) == nil)
   }
 
+  // Rules of capture: pages-backfilled
   @Test func aBackfilledWALIsNotRead() throws {
     var wal = HandMadeWAL()
     let pages = SnapshotPages(database: database, wal: wal.file)
@@ -98,6 +101,7 @@ import Testing
     #expect(try [3, 4, 5].map { try fill(pages, $0) } == [103, 104, 4])
   }
 
+  // Rules of capture: pages-new-generation
   @Test func framesOfAnEarlierGenerationAreNotRead() throws {
     var wal = HandMadeWAL()
     let pages = SnapshotPages(database: database, wal: wal.file)
@@ -121,6 +125,7 @@ import Testing
     #expect(try [7, 8].map { try fill(pages, $0) } == [107, 3])
   }
 
+  // Rules of capture: usable-size
   @Test func bytesThatAreReservedAreNotUsed() throws {
     let pages = SnapshotPages(database: database, wal: MemoryBytes())
     pages.begin(pageSize: 512, isBackfilled: true)

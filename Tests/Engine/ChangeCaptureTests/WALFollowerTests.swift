@@ -47,6 +47,7 @@ import Testing
     #expect(reader.frames.allSatisfy { $0.image == -1 })
   }
 
+  // Rules of capture: whole-commits
   @Test func framesBehindTheNewestCommitDoNotCount() throws {
     var wal = HandMadeWAL()
     let seen = wal.header
@@ -58,6 +59,7 @@ import Testing
     #expect(pages == [3])
   }
 
+  // Rules of capture: went-back
   @Test func anIndexThatWentBackIsADoubt() {
     var wal = HandMadeWAL()
     let empty = wal
@@ -69,6 +71,7 @@ import Testing
     #expect(doubt(seen, other) == .wentBack)
   }
 
+  // Rules of capture: frame-salts, frame-checksum
   @Test(arguments: [0, 4, 8, 16, 24, 500])
   func aFrameOfOtherBytesIsADoubt(offset: Int) {
     var wal = HandMadeWAL()
@@ -79,6 +82,7 @@ import Testing
     #expect(doubt(seen, wal) == .brokenChain)
   }
 
+  // Rules of capture: chain-end-in-generation
   @Test func aChainThatEndsInAnotherChecksumIsADoubt() {
     var wal = HandMadeWAL()
     let seen = wal.header
@@ -106,6 +110,7 @@ import Testing
     #expect(doubt(seen, wal) == .brokenChain)
   }
 
+  // Rules of capture: wal-header-salts, wal-header-checksum
   @Test(arguments: [0, 8, 11, 16, 23, 24, 31])
   func aHeaderOfOtherBytesIsADoubt(offset: Int) {
     var wal = HandMadeWAL()
@@ -115,6 +120,7 @@ import Testing
     #expect(doubt(seen, wal) == .walHeader)
   }
 
+  // Rules of capture: same-count-other-checksum
   @Test func aStateOfTheLastFrameNumberIsADoubt() {
     var wal = HandMadeWAL()
     wal.commit(3)
@@ -126,6 +132,7 @@ import Testing
     #expect(doubt(seen, wal) == .generationEnd)
   }
 
+  // Rules of capture: page-size
   @Test func anotherPageSizeIsADoubt() {
     var wal = HandMadeWAL()
     let seen = wal.header
@@ -152,6 +159,7 @@ import Testing
     return (seen, wal)
   }
 
+  // Rules of capture: rest-of-generation, end-is-older-frame, end-of-file-size
   @Test(arguments: [0, 1, 3], [0, 1, 2])
   func commitsOfBothGenerationsAreFound(rest: Int, more: Int) throws {
     // Its end is a frame of an older one, or that of the file.
@@ -167,23 +175,27 @@ import Testing
     #expect(step.isNewGeneration)
   }
 
+  // Rules of capture: commits-counted
   @Test func anOverwrittenCommitIsADoubt() {
     // The fourth commit of the earlier generation has gone.
     let (seen, wal) = restarted(rest: 1, more: 4)
     #expect(doubt(seen, wal) == .generationLost)
   }
 
+  // Rules of capture: commits-counted
   @Test func aCommitThatIsCountedAndNotFoundIsADoubt() {
     var (seen, wal) = restarted(rest: 1, more: 1)
     wal.lose(1)
     #expect(doubt(seen, wal) == .generationLost)
   }
 
+  // Rules of capture: restarted-once
   @Test func moreThanOneRestartIsADoubt() {
     let (seen, wal) = restarted(rest: 1, more: 1, by: 2)
     #expect(doubt(seen, wal) == .restartedTwice)
   }
 
+  // Rules of capture: end-seen
   @Test func anEndThatCannotBeSeenIsADoubtWhileTheIndexIsYoung() throws {
     for changes in [10, WALFollower.youngIndex + 20] {
       // Nothing is lost, although the frame behind the last one seen belongs to the newest generation.
@@ -196,6 +208,7 @@ import Testing
     }
   }
 
+  // Rules of capture: end-of-file-salts
   @Test func aFileThatWasCutWithinTheNewGenerationHasNoEndToSee() {
     // It ends exactly where the earlier generation did, and its last frame is of the new one.
     let (seen, wal) = restarted(rest: 0, more: 3)
@@ -203,6 +216,7 @@ import Testing
     #expect(doubt(seen, wal) == .generationEnd)
   }
 
+  // Rules of capture: end-zero-salts
   @Test func framesWithoutSaltsDoNotShowTheEnd() {
     let (seen, wal) = restarted(rest: 1, more: 1)
     wal.file.bytes.replaceSubrange(wal.offset(5) + 8..<wal.offset(5) + 16, with: [UInt8](repeating: 0, count: 8))
@@ -215,6 +229,7 @@ import Testing
     #expect(doubt(seen, wal) == .generationEnd)
   }
 
+  // Rules of capture: whole-commits
   @Test func framesThatWereNotCommittedAreNotOfTheRest() throws {
     var wal = HandMadeWAL()
     for page in 1...6 { wal.commit(UInt32(page)) }
@@ -230,6 +245,7 @@ import Testing
     #expect(step.rest == [30])
   }
 
+  // Rules of capture: padding
   @Test(arguments: [true, false])
   func repeatedCommitFramesAreADoubt(isRest: Bool) {
     var wal = HandMadeWAL()
@@ -244,6 +260,7 @@ import Testing
     #expect(doubt(seen, wal) == .paddedCommits)
   }
 
+  // Rules of capture: padding-same-bytes
   @Test func commitsOfOnePageInOtherBytesAreNoRepetition() throws {
     var wal = HandMadeWAL()
     for page in 1...12 { wal.commit(UInt32(page)) }
@@ -256,6 +273,7 @@ import Testing
     #expect(try step(seen, wal).commits == 2)
   }
 
+  // Rules of capture: chain-end-new-generation
   @Test func aBrokenChainInTheNewGenerationIsADoubt() {
     let (seen, wal) = restarted(rest: 0, more: 2)
     wal.file.bytes[wal.offset(1) + 100] ^= 1
@@ -268,6 +286,7 @@ import Testing
     (first + second).withUnsafeBytes { WALIndexHeader.read($0.baseAddress!) }
   }
 
+  // Rules of capture: index-both-copies, index-own-checksum
   @Test func bothCopiesOfTheHeaderAgree() {
     var wal = HandMadeWAL(pageSize: 65_536, isBigEndian: true, generation: 7, changes: 3)
     wal.commit(2, 3)

@@ -44,6 +44,7 @@ import Testing
     func add(to writer: inout ByteWriter) { writer.add(value) }
   }
 
+  // Rules of journal: begun, put-back
   @Test func `The last state of a process is the last one until somebody begins`() throws {
     let place = try Place()
     var journal: Journal<Number>? = try place.journal()
@@ -69,6 +70,7 @@ import Testing
     #expect(journal?.found == nil)
   }
 
+  // Rules of journal: newest
   @Test func `Of states that wait, the newest is written, and what is written later than the last is not the last`()
     throws
   {
@@ -87,6 +89,7 @@ import Testing
     #expect(!found.isLast && found.isOfThisStart && found.kept.memory.value == 50)
   }
 
+  // Rules of journal: released
   @Test func `One process has a journal at a time, and what it has released it does not touch`() throws {
     let place = try Place()
     let first = try place.journal()
@@ -138,6 +141,7 @@ import Testing
     #expect(try place.journal().found?.kept.memory.value == 3)
   }
 
+  // Rules of journal: other-file, whole
   @Test func `Another file's state, and bytes that are not a payload, are not used`() throws {
     let place = try Place()
     let journal = try place.journal()
@@ -165,6 +169,7 @@ import Testing
     file.release()
   }
 
+  // Rules of journal: start, nameless-start
   @Test func `A state says whether the machine has been started since, and has nothing behind it`() throws {
     let place = try Place()
     for (start, isOfThisStart) in [(MachineStart.name, true), ("another", false), ("", false)] {
@@ -178,6 +183,7 @@ import Testing
     }
   }
 
+  // Rules of journal: feed-start, feed-epoch
   @Test func `A feed goes on after a kill, but not after another start of the machine`() throws {
     let place = try Place()
     func journal() throws -> FeedJournal {
@@ -218,6 +224,7 @@ import Testing
     .init(state: try place.kept(0).state, memory: KeptMemory(epoch: epoch, highest: highest))
   }
 
+  // Rules of journal: promised, promises
   @Test func `A process that is killed after a promise takes the epoch with it, and one that ends keeps the promise`()
     throws
   {
@@ -252,6 +259,7 @@ import Testing
     }
   }
 
+  // Rules of journal: first-epoch, left-out, highest
   @Test func `Followers go on in the epoch of the first one, or have nothing to go on with`() throws {
     let place = try Place()
     for epoch in ["a", "b"] {
@@ -292,6 +300,7 @@ import Testing
     #expect(try place.journal().found?.kept.memory.value == 2)
   }
 
+  // Rules of journal: warn-once, warn-again
   @Test func `A folder that takes nothing is one warning until it does`() throws {
     let place = try Place()
     let journal = try place.journal()

@@ -12,6 +12,8 @@ import Testing
 /// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is
 /// to be done, the world does it, and knows what the list ought to show.
 @Suite struct ListMachineTests {
+  // Rules of machine: join-knows-all, misses-nothing, never-retried, answers-too-much, run-goes-on, joins-for-ever,
+  // doubt-is-forgotten
   @Test(arguments: [true, false])
   func `In every small world a list shows what the file holds, or is brought there`(canLookUp: Bool) {
     var worlds = 0

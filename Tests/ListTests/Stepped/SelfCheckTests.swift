@@ -87,6 +87,7 @@ import Testing
     }
   }
 
+  // Rules of self-check: compares-nothing, only-the-length, not-alongside, not-totals, no-stamps, not-mended
   @Test func everyListThatIsWrongIsFoundAndMended() throws {
     let test = try Lists()
     #expect(test.lists.statistics.divergences == 0 && test.lists.statistics.selfChecks >= Self.queries.count)
@@ -107,6 +108,7 @@ import Testing
   }
 
   /// The name of a section is that of its first row, which is not among what the list selects.
+  // Rules of self-check: no-labels
   @Test func anotherNameOfASectionIsFound() throws {
     let test = try Lists()
     try test.forge("needle0001", "Needle0001")
@@ -157,6 +159,7 @@ import Testing
   }
 
   /// The rows that a reader sees after a later commit say nothing about the version to be checked.
+  // Rules of self-check: any-state
   @Test func anotherStateIsNotCompared() throws {
     let test = try Lists()
     try test.lists.writer.run("UPDATE t SET note = 'changed' WHERE id = 1")

@@ -87,6 +87,7 @@ import Wire
   }
 
   /// The request, and its rows or the problem.
+  // Rules of access: filters, columns, tables, views, tables-of-views
   @Test(arguments: [
     ("from=orders", "[[1,\"new\",10.0],[3,\"old\",30.0]]"),
     ("from=orders+o&select=o.*", "[[1,\"new\",10.0],[3,\"old\",30.0]]"),
@@ -130,6 +131,7 @@ import Wire
     live.stop()
   }
 
+  // Rules of access: published-filtered, published-queries
   @Test func `Published queries are filtered, unless the operator says otherwise`() throws {
     let live = try serve(Self.yaml.replacing("[any, totals,", with: "[totals,"))
     #expect(try get(live, "/v1/queries/totals?shape=arrays") == "[[1,40.0]]")
@@ -141,6 +143,7 @@ import Wire
     live.stop()
   }
 
+  // Rules of access: listing, listing-names, listing-searched, explained-tables, explained-plan
   @Test func `What a role may not read is nowhere named`() throws {
     let live = try serve()
     let schema = String(decoding: try live.http("GET", "/v1/schema").body, as: UTF8.self)
@@ -209,6 +212,7 @@ import Wire
   }
 
   /// For a bare count SQLite looks at none of the columns that the role may read.
+  // Rules of access: tables-only-counted
   @Test(arguments: [
     "(SELECT count(*) FROM product) > 2", "EXISTS (SELECT 1 FROM product p WHERE (SELECT count(*) FROM product) > 2)",
     "(SELECT count(*) FROM orders o LEFT JOIN product) > 8",
@@ -225,6 +229,7 @@ import Wire
     live.stop()
   }
 
+  // Rules of access: key-withheld
   @Test func `A key that a role may not read identifies nothing`() throws {
     let live = try serve("roles: { anonymous: { tables: { product: { columns: [name] } }, queries: any } }")
     let refused = try live.http("GET", "/v1/snapshot?from=product")
