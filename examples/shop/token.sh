@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints a token of the shop: who, in which role, for how many seconds. What logs your users in does the same.
+# Prints a token of the shop: who, in which role, for how many seconds. Your login does the same.
 #
 #     token.sh SECRETFILE SUB ROLE [SECONDS]
 set -eu

@@ -1,4 +1,4 @@
-"""What a message makes of a list: the client's half of docs/protocol.md 3.3, as a function from state and message to the next state.
+"""Applies a message to a list: the client's half of docs/protocol.md 3.3, as a function from state and message to the next state.
 
 A patch costs O(changes * log rows + sections), whatever the size of the result.
 """

@@ -12,7 +12,7 @@ from ._errors import FreshetError
 
 
 def binary() -> str:
-    """The path of the command: `FRESHET_BIN`, the one of this package, or one on the PATH. FreshetError where there is none."""
+    """The path of the command: `FRESHET_BIN`, the one of this package, or one on the PATH. FreshetError if none exists."""
     chosen = os.environ.get("FRESHET_BIN")
     if chosen:
         return chosen

@@ -12,7 +12,7 @@ from ._values import Message
 
 @dataclass(frozen=True)
 class Differences(Generic[Row]):
-    """What distinguishes the rows that two states hold, matched by their keys."""
+    """The differences of the rows that two states hold, matched by their keys."""
 
     inserted: List[Row]
     deleted: List[Row]

@@ -49,7 +49,7 @@ ConvertLike = Union[bool, Mapping[str, Kind]]
 
 
 class StatementResult(NamedTuple):
-    """What one statement of a transaction did."""
+    """The outcome of one statement of a transaction."""
 
     changes: int
     #: None where it inserted no row.
@@ -60,7 +60,7 @@ class StatementResult(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What a transaction did."""
+    """The outcome of a transaction."""
 
     changes: int
     #: Lists that have reached this number show it.
@@ -276,7 +276,7 @@ class Client:
         where: Optional[Mapping[str, str]] = None,
         since: Optional[str] = None,
     ) -> ChangeFeed:
-        """Every change of the file's rows, whoever made it, commit by commit: an asynchronous iterator of `Commit` and `Gap`.
+        """Every change of the file's rows, by any program, commit by commit: an asynchronous iterator of `Commit` and `Gap`.
 
         `tables` limits it to some, `columns` and `where` to some columns and rows of each. `since` is a position from before; without it
         the feed begins with the next commit. It has a connection of its own: one that is not read does not hold up lists.

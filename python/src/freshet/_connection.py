@@ -18,7 +18,7 @@ _log = logging.getLogger("freshet")
 
 
 class Connection:
-    """One socket after another, and a task that reads it. What the handlers do must not wait."""
+    """One socket after another, and a task that reads it. Handlers must not wait."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What the server refused, or what became of the connection."""
+"""A refusal of the server, or the fate of the connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 
 class FreshetError(Exception):
-    """What the server refused, or what became of the connection.
+    """A refusal of the server, or the fate of the connection.
 
     `code` is one of section 5 of docs/protocol.md, or one of the client's own: `disconnected` (there is no connection, or it broke
     before the answer came), `unreachable` (nothing answers at the address), `refused` (the server takes no connection),

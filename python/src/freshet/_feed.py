@@ -20,7 +20,7 @@ _ID = "changes"
 
 
 class RowChange(NamedTuple):
-    """What became of one row."""
+    """A change of one row."""
 
     table: str
     #: `insert`, `update` or `delete`; `schema` when the table was altered or dropped, without a row.
@@ -34,7 +34,7 @@ class RowChange(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What one commit changed."""
+    """The changes of one commit."""
 
     #: `changes(since=position)` goes on after it.
     position: str
@@ -71,7 +71,7 @@ def feed_message(
 class ChangeFeed:
     """An asynchronous iterator of `Commit` and `Gap`. Made by `Client.changes`.
 
-    After a broken connection it resumes from its `position`, so that each commit comes once. What is not read stays with the server: at
+    After a broken connection it resumes from its `position`, so that each commit comes once. Unread messages stay with the server: at
     most sixteen messages are read ahead, then the socket is not read, and a feed that falls behind the server's history gets a `Gap`.
 
     `async with` waits until the feed has begun, so that commits made in its body are in it.

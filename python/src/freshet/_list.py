@@ -29,7 +29,7 @@ _log = logging.getLogger("freshet")
 
 
 class Channel:
-    """What a list needs of its client."""
+    """The part of a client that a list needs."""
 
     def __init__(self, send: Callable[[Message], None], release: Callable[[], None], is_token_refused: Callable[[], bool]) -> None:
         self.send = send

@@ -82,7 +82,7 @@ def key_message(key: Any) -> Any:
 
 
 def transaction_message(statements: Union[str, Sequence[Statement], None], params: Optional[Parameters], name: Optional[str]) -> Message:
-    """What `transact` runs: one statement, several, or those that are published under a name."""
+    """The statements that `transact` runs: one, several, or those that are published under a name."""
     if (name is None) == (statements is None):
         raise TypeError("transact takes statements, or the name of published ones")
     if name is not None:

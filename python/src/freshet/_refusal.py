@@ -1,4 +1,4 @@
-"""What becomes of a list when the server answers it with an error, and how long clients wait before they try again."""
+"""The fate of a list when the server answers it with an error, and how long clients wait before they try again."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def refusal_of(error: FreshetError, *, is_answered: bool) -> FreshetError:
 
 
 def outcome_of(error: FreshetError, *, has_rows: bool, is_token_refused: bool) -> str:
-    """What becomes of a list.
+    """The fate of a list after an error.
 
     - `goes on`: the subscription is as it was;
     - `waits`: there is a subscription, and the server sends a snapshot when it can again;
-    - `retries`: there is none any more, and the client asks for another one in a while;
-    - `awaits token`: the same, once the server has taken a token;
+    - `retries`: the subscription is over, and the client asks for a new one in a while;
+    - `awaits token`: as `retries`, once the server has taken a token;
     - `fails`: only another query helps.
     """
     if not error.fatal:

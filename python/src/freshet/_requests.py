@@ -1,7 +1,7 @@
-"""What one list has asked and not been answered yet.
+"""The unanswered requests of one list.
 
-The server answers a subscription's requests in their order, so the first one of a kind is the one that an answer belongs to. Nothing is
-lost with a connection: what is not answered is asked again on the next one.
+The server answers a subscription's requests in their order, so the first one of a kind is the one that an answer belongs to. A broken
+connection loses none of them: unanswered requests are sent again on the next one.
 """
 
 from __future__ import annotations

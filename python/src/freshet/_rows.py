@@ -1,4 +1,4 @@
-"""What rows look like to the program: tuples, dictionaries, dataclasses, named tuples."""
+"""Makes rows of the types that a program wants: tuples, dictionaries, dataclasses, named tuples."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class RowMaker(Generic[Row]):
 
 
 def _fields(kind: Any) -> Dict[str, bool]:
-    """What a class can be made of, by name: whether it is needed."""
+    """The parameters of a class, by name: whether each is needed."""
     if dataclasses.is_dataclass(kind):
         return {
             field.name: field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

@@ -86,7 +86,7 @@ def serve(
 
 
 def _dying_with_its_parent() -> list[str]:
-    """What ends the server when this program is killed. Linux takes the thread that starts it for its parent."""
+    """A command that ends the server when this program is killed. Linux takes the thread that starts it for its parent."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM"] if setpriv and threading.current_thread() is threading.main_thread() else []
 

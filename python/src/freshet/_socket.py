@@ -91,7 +91,7 @@ async def token_of(source: TokenSource) -> str:
 
 
 def reason(body: Union[bytes, bytearray, None]) -> str:
-    """What a problem (RFC 9457) says, or the beginning of whatever else the answer is."""
+    """The text of a problem (RFC 9457), or the beginning of any other answer."""
     text = bytes(body or b"").decode("utf-8", "replace")
     try:
         problem = json.loads(text)
