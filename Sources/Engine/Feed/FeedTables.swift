@@ -141,7 +141,7 @@ final class FeedTables {
   private func noteLeftOut(_ name: String, _ error: FreshetError) {
     guard leftOut.insert(name.lowercased()).inserted else { return }
     logger.warning(
-      "changes of a table cannot be told, and are left out",
+      "changes of a table cannot be read, and are left out",
       metadata: ["table": "\(name)", "error": "\(error.message)"])
   }
 

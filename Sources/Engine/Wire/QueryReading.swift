@@ -22,7 +22,7 @@ extension Query {
     alongside = try reader.fragments("alongside")
     if let sql = try reader.string("sql") {
       for part in Query.parts where members[part] != nil {
-        throw .badQuery("query.sql is a whole SELECT: query.\(part) cannot be given beside it")
+        throw .badQuery("query.sql is a whole SELECT: leave out query.\(part)")
       }
       try take(sql: sql)
       return

@@ -94,7 +94,7 @@ extension RowChange {
   fileprivate init(_ json: JSONValue) throws(FreshetError) {
     guard case .string(let table)? = json["table"], case .string(let name)? = json["op"],
       let operation = Operation(rawValue: name)
-    else { throw FreshetError(.internal, "a change that is none") }
+    else { throw FreshetError(.internal, "malformed change") }
     self.init(
       table: table, operation: operation, key: try Self.values(json["key"]) ?? [:], old: try Self.values(json["old"]),
       new: try Self.values(json["new"]))

@@ -11,7 +11,7 @@ import Wire
 struct Changes: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract:
-      "Follow every change of a file's rows, whoever makes it: lines of JSON, a command or a webhook for each commit.",
+      "Follow every change of a file's rows, by any program: lines of JSON, a command or a webhook for each commit.",
     discussion: """
       freshet changes app.sqlite
       freshet changes app.sqlite --table orders --columns id,total --where 'total > 10'

@@ -71,7 +71,7 @@ package final class StateFile: Sendable {
       throw StateFailure("\(path) is not used: it is damaged, or of another version")
     }
     guard Self.inode(bytes) == UInt64(status.st_ino) else {
-      throw StateFailure("\(path) is not used: it is a copy, and may be older than another one")
+      throw StateFailure("\(path) is not used: it is a copy, and may be older than the original")
     }
     let isLast = Self.flags(bytes) == 1
     if isLast {

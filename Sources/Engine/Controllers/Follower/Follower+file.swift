@@ -26,7 +26,7 @@ extension Follower {
       context.mustTick = true
       if !isFirst {
         context.logger.notice(
-          "the database file is another one now", metadata: ["path": "\(context.configuration.path)"])
+          "the database file was replaced", metadata: ["path": "\(context.configuration.path)"])
       }
       fileWasOpened(opened)
     }

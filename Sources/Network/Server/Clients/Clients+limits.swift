@@ -62,7 +62,7 @@ extension Clients {
 
 extension FreshetError {
   static let tooManyMessages = FreshetError(.limitExceeded, "this client sends too many messages: send fewer a second")
-  static let tooManyConnections = FreshetError(.limitExceeded, "this client has all connections that one may have")
+  static let tooManyConnections = FreshetError(.limitExceeded, "too many connections from this client")
   static let tooManyQueries = FreshetError(
     .limitExceeded, "this client waits for as many queries as one may: wait for their answers")
   static let tooManySubscriptions = FreshetError(.limitExceeded, "this client has all subscriptions that one may have")

@@ -63,12 +63,12 @@ extension ServerReports {
         transactions.reduce(0) { $0 + $1.failed })
     }
     text.counters(
-      "freshet_refused_total", "What was refused at the sockets, by why.", label: "reason",
+      "freshet_refused_total", "Refusals at the sockets, by reason.", label: "reason",
       [
         ("address", sockets.address), ("rate", sockets.rate), ("late", sockets.late), ("memory", sockets.memory),
         ("stalled", sockets.stalled),
       ])
-    text.gauge("freshet_outgoing_bytes", "What is on its way to clients.", sockets.outgoing)
+    text.gauge("freshet_outgoing_bytes", "Bytes on their way to clients.", sockets.outgoing)
     writeDatabases(to: &text)
     writeQueues(of: open, to: &text)
     writeTrouble(of: open, to: &text)

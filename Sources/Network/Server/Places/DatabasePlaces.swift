@@ -58,7 +58,7 @@ package struct DatabasePlaces: Sendable {
   private mutating func add(file path: String) throws(ServerError) {
     let last = path.split(separator: "/").last.map(String.init) ?? path
     guard let name = DatabaseName(Self.withoutEnding(last)) else {
-      throw ServerError("\(path) cannot be served: its name is none that a database may have")
+      throw ServerError("\(path) cannot be served: a database may not have its name")
     }
     if let other = files.updateValue(path, forKey: name) {
       throw ServerError("\(other) and \(path) would both be called \(name): serve their folder")
