@@ -70,7 +70,7 @@ struct ReplicatedFolderTests {
       }
     }
 
-    /// What the tables of a file have.
+    /// The contents of a file's tables.
     func contents(_ path: String) throws -> String {
       try SQLiteShell(path: path).run("SELECT id, quote(a), quote(b) FROM t ORDER BY id")
     }
@@ -85,7 +85,7 @@ struct ReplicatedFolderTests {
       }
     }
 
-    /// What all files of a folder have, in one process: a hundred take a while.
+    /// The contents of all files of a folder, in one process: a hundred take a while.
     private func allContents(_ folder: String) throws -> String {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -151,7 +151,7 @@ struct ReplicatedFolderTests {
       let answer = try cluster.get(0, LiveFolder.target("deep/é.b", "/v1/snapshot?from=t"))
       return answer.status == 200 && answer.text.contains("made later")
     }
-    // What a client writes at a copy is written at the writer's server, in the database that it asked.
+    // A client's write at a copy is made at the writer's server, in the same database.
     let client = try LiveClient(port: cluster.copies[0]!.port, path: LiveFolder.target("deep/é.b", "/v1/live"))
     try client.subscribe("q", #"{"from":"t"}"#)
     let written = try RawSocket(port: cluster.copies[0]!.port).request(
@@ -175,7 +175,7 @@ struct ReplicatedFolderTests {
     }
     #expect(FileManager.default.fileExists(atPath: cluster.folder.path("copy0/deep/.removed")))
     #expect(try cluster.rows(0, "a").contains("first"))
-    // Another of the same name is another one.
+    // A new database of the same name is a different one.
     try cluster.writer.make("deep/é.b.sqlite", "\(Self.schema) INSERT INTO t VALUES (1, 'the second', 1)")
     try cluster.eventually("a database made anew does not come") {
       try cluster.get(0, LiveFolder.target("deep/é.b", "/v1/snapshot?from=t")).text.contains("the second")

@@ -83,8 +83,8 @@ package final class DatabaseWatcher: Sendable {
     return notifier.withLock { record.writes }
   }
 
-  /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process follows
-  /// more than twenty-five files, so that all of them together cost the same.
+  /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process
+  /// follows more than twenty-five files, so that all of them together cost the same.
   var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(40) * UInt64(fileCount)) }
 
   /// How many files the process follows.

@@ -34,7 +34,8 @@ extension Routes {
     }
   }
 
-  /// The name of a database that the client may make and remove, and what logs call the client. The access log names the database.
+  /// The name of a database that the client may make and remove, and what logs call the client. The access log names
+  /// the database.
   private func managed(
     _ text: String, _ exchange: HTTPExchange, _ action: DatabaseAction
   ) throws(FreshetError) -> (DatabaseName, LogActor) {

@@ -5,7 +5,8 @@ import Store
 import Synchronization
 import Wire
 
-/// One line for the beginning and one for the end of each transaction, and of the making and removing of databases, with its client and outcome, without SQL and values.
+/// One line for the beginning and one for the end of each transaction, and of the making and removing of databases,
+/// with its client and outcome, without SQL and values.
 ///
 /// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line
 /// that says `end` is never dropped: while the disk is full it waits, and so no other transaction begins. After a
@@ -87,7 +88,7 @@ final class AuditLog: Sendable {
     commits.withLock { $0[begun.number] = commit }
   }
 
-  /// What is no transaction is done.
+  /// Logs the end of an action that is not a transaction.
   func done(_ begun: Begun, _ duration: Nanoseconds) {
     queue.keep(
       line("end", begun) { line in

@@ -33,11 +33,11 @@ enum LogSubject: Sendable, Equatable {
   /// By the name of a query or statement that the operator has published.
   case published(String)
   case own(Fingerprint)
-  /// What is done with a database of several.
+  /// An action on one of several databases.
   case database(DatabaseAction)
 }
 
-/// What a client has done with a database as a whole.
+/// A client's action on a database as a whole.
 enum DatabaseAction: String, Sendable {
   case make, remove
 }

@@ -1,7 +1,7 @@
 import Replication
 
 extension ServerReplication {
-  /// Of several databases together: sums, and the worst lag.
+  /// Sums over several databases, and the worst lag.
   func write(to text: inout MetricsText) {
     switch part {
     case .publisher(let publishing):

@@ -126,7 +126,7 @@ package struct DatabasePlaces: Sendable {
   /// The same; nil where a folder cannot be read.
   var readableNames: [DatabaseName]? { folders.allSatisfy { access($0.path, R_OK | X_OK) == 0 } ? names : nil }
 
-  /// The one that there is; nil: none or several.
+  /// The only database; nil: none or several.
   var only: DatabaseName? {
     let some = names(limit: 2)
     return some.count == 1 ? some.first : nil

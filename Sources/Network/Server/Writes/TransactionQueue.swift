@@ -252,9 +252,9 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     }
   }
 
-  /// Begins nothing else, and waits until everything asked for so far is done and answered. What takes longer than
-  /// `transactionGrace` is given up, as are answers that take as long again because the database cannot be read. At the end; whoever calls
-  /// it later waits as well.
+  /// Begins nothing else, and waits until everything asked for so far is done and answered. Transactions that take longer
+  /// than `transactionGrace` are given up, as are answers that take as long again because the database cannot be read.
+  /// Called at the end; later callers wait as well.
   func drain(grace: Duration) {
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }
