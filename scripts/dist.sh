@@ -33,6 +33,8 @@ tree() { # prefix
   packaging/manual.py "$1/bin/freshet" "$version" | gzip -9n >"$1/share/man/man1/freshet.1.gz"
   cp README.md CHANGELOG.md SECURITY.md "$1/share/doc/freshet/"
   cp -r docs "$1/share/doc/freshet/docs"
+  mkdir "$1/share/doc/freshet/examples"
+  cp -r examples/monitoring "$1/share/doc/freshet/examples/"
   cp LICENSE "$1/share/doc/freshet/copyright"
   licenses "$1/share/doc/freshet/licenses"
   chmod -R u=rwX,go=rX "$1"
