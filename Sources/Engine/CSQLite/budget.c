@@ -20,7 +20,7 @@ static const int64_t patience = 128;
 /* The thread's own. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   sqlite_budget limits;
-  /* Bytes that the thread has allocated and not freed. Negative when it freed what others had allocated. */
+  /* Bytes that the thread has allocated and not freed. Negative when it freed allocations of other threads. */
   int64_t bytes;
   /* Work that is left until the clock is looked at. */
   int64_t countdown;

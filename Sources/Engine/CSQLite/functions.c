@@ -34,7 +34,7 @@ int call_is_over(sqlite3_context *context, int64_t bytes) {
   return 1;
 }
 
-/* The number of characters before `end`, as instr counts them: a byte and those that continue it are one. */
+/* The number of characters before `end`, as instr counts them: a byte and its continuation bytes are one. */
 static int64_t characters(const unsigned char *text, int64_t end) {
   int64_t count = 0;
   for (int64_t index = 1; index <= end; index++) count += !utf8_continues(text[index]);
@@ -95,7 +95,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
   }
 }
 
-/* How often the pattern is in the text, none overlapping another. */
+/* How often the pattern is in the text, without overlaps. */
 static int64_t occurrences(const needle *pattern, const unsigned char *text, int64_t length) {
   int64_t count = 0;
   for (int64_t place = 0; (place = needle_find(pattern, text, length, place)) >= 0; place += pattern->count) count += 1;
@@ -186,7 +186,7 @@ static void json_patch(sqlite3_context *context, int count, sqlite3_value **valu
   }
   if (code == SQLITE_ROW) {
     sqlite3_result_value(context, sqlite3_column_value(statement, 0));
-    /* As json.c marks what is JSON. */
+    /* Marks the value as JSON, as json.c does. */
     if (sqlite3_column_type(statement, 0) == SQLITE_TEXT) sqlite3_result_subtype(context, 'J');
   } else {
     sqlite3_result_error(context, sqlite3_errmsg(connection), -1);

@@ -35,9 +35,9 @@ package struct Doubt: Error, Equatable {
     case backfill
     /// The server was started again, and the WAL does not continue from the state that was kept.
     case restart
-    /// More has changed than is kept for one that is behind the others who follow the file.
+    /// More has changed than is kept for a capture that is behind the others.
     case behind
-    /// A table has another root page, or another definition.
+    /// A table's root page or definition has changed.
     case schema
     /// A page is not the kind of b-tree page that it should be, or its cells reach beyond it.
     case page

@@ -89,7 +89,7 @@ package final class Delivery {
 
   // MARK: - Events
 
-  /// Acts on what happened to a list.
+  /// Acts on an event of a list.
   package func handle(_ event: ListEvent) {
     switch event {
     case .answerable(let list): answerWaiting(list)

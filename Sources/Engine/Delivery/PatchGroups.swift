@@ -2,7 +2,7 @@ import LiveQuery
 
 /// A query's subscriber groups, grouped by the patch that they are due.
 struct PatchGroups {
-  /// Each array gets one patch. None is empty.
+  /// Each array gets one patch. No array is empty.
   private(set) var members: [[SubscriberGroup]] = []
   /// Indexes into `members`, once there are two.
   private var places: [PatchKey: Int] = [:]

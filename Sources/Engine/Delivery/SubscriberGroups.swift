@@ -74,7 +74,7 @@ extension SubscriberGroup {
   }
 }
 
-/// In what groups that are due the same patch may still differ.
+/// The respects in which groups with the same patch may still differ.
 private struct MergeKey: Hashable {
   /// Compared by bytes: Swift considers some different texts equal.
   let id: [UInt8]

@@ -42,7 +42,7 @@ extension ChangeFeed {
       return
     }
     loseHistory()
-    // They open anew what they read before.
+    // They open their former tables anew.
     for reader in readers.values {
       openings.append(
         FeedSubscription(key: reader.key, request: reader.view.request, access: reader.view.access, since: ""))

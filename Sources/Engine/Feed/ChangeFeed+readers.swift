@@ -48,7 +48,7 @@ extension ChangeFeed {
     output.send(.changes(message), shape: .arrays, to: reader.key)
   }
 
-  /// Sends what the reader has not seen, as far as it reads.
+  /// Sends a reader its missing commits, as far as it reads.
   func deliver(to reader: FeedReader) {
     guard var passed = reader.passed else { return }
     if let failure = reader.view.failure {
@@ -74,7 +74,7 @@ extension ChangeFeed {
     }
     reader.passed = passed
     if isQuiet() { send(.position(position(passed)), to: reader) }
-    // It goes on when what was sent has left.
+    // It continues when the sent messages have left.
     if passed < log.last, output.isDrained(reader.key.session, for: waiter) { mustDeliver = true }
   }
 

@@ -126,7 +126,7 @@ final class ChangeFeed: Stepped {
 
   func postpone() -> Nanoseconds? { followed.postpone() }
 
-  /// How long nothing is due but what wakes the feed.
+  /// How long nothing is due except by a wake.
   private var pause: Nanoseconds {
     if tables == nil, openings.isEmpty, restored == nil, readers.isEmpty { return .max }
     return followed.pause(limit: followed.interval, mustTick: mustTick || mustDeliver, isUnused: isUnused)

@@ -88,7 +88,7 @@ package final class ChangeFeedThread: SubscriptionHost {
   }
 }
 
-/// Makes the feed with its first step, which reads what was kept.
+/// Makes the feed with its first step, which reads the kept state.
 private final class FirstStep: Stepped {
   private let make: () -> ChangeFeed
   private lazy var feed = make()

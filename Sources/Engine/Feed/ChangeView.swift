@@ -48,7 +48,7 @@ final class ChangeView {
   /// Statements end before the connection does.
   func hide() { show([]) }
 
-  /// - Parameter position: what the message names as its position.
+  /// - Parameter position: the position that the message has.
   func message(for commit: LoggedCommit, position: String) throws(FreshetError) -> Message {
     if let known = recent.last(where: { $0.number == commit.number }) { return known.message }
     let message = try makeMessage(for: commit, position: position)

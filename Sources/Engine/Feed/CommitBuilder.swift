@@ -2,7 +2,7 @@ import ChangeCapture
 import LiveQuery
 import Store
 
-/// Puts together what one commit, or several, changed: each row once, as it was first and as it is last.
+/// Combines the changes of one or several commits: each row once, with its first and its last state.
 ///
 /// Owner: the feed's thread, in a tick.
 struct CommitBuilder {
@@ -19,7 +19,7 @@ struct CommitBuilder {
     var isThere: Bool
     var former: PackedValues?
     var present: PackedValues?
-    /// As capture remembers it, where one of the two is not known.
+    /// As capture remembers it, if one of the two is unknown.
     var knownKey: [SQLValue]?
   }
 
@@ -73,7 +73,7 @@ struct CommitBuilder {
     return row
   }
 
-  /// Takes in what came after it.
+  /// Adds later changes.
   mutating func merge(_ later: CommitBuilder) {
     altered += later.altered
     unknown.merge(later.unknown) { first, _ in first }
@@ -101,7 +101,7 @@ struct CommitBuilder {
     }
   }
 
-  // MARK: - What came of it
+  // MARK: - The result
 
   /// The changes: what happened to tables, then deletions, updates and insertions.
   func finish() -> [LoggedChange] {
@@ -122,7 +122,7 @@ struct CommitBuilder {
         if deletion.key == insertion.key {
           updates.append(update(deletion, insertion))
         } else {
-          // A row of another key is another row.
+          // A changed key makes a different row.
           deletions.append(deletion)
           insertions.append(insertion)
         }

@@ -6,7 +6,7 @@ package struct FeedCounts: Sendable, Equatable {
   package var readers = 0
   /// Commits that changed rows of followed tables.
   package var commits = 0
-  /// The number of those that share an entry with others.
+  /// The number of commits that share an entry with others.
   package var joinedCommits = 0
   /// Gaps sent to readers.
   package var gaps = 0

@@ -52,7 +52,7 @@ package final class FeedJournal: @unchecked Sendable {
     states.forgetFound()
   }
 
-  /// The path of the state; what else is kept has it with another suffix.
+  /// The path of the state; other kept files have it with another suffix.
   package var path: String { states.path }
 
   private var logPath: String { path + ".log" }

@@ -17,12 +17,12 @@ final class FeedTable {
   private let connection: DatabaseConnection
   private var lookUp: PreparedStatement?
   private var keyLookUp: PreparedStatement?
-  /// Another one where values of the same bytes may mean something else.
+  /// Changes if values of the same bytes may mean something else.
   let version: Int64
 
   var name: String { row.table.name }
 
-  /// - Returns: nil for what is no table.
+  /// - Returns: nil if it is not a table.
   init?(_ table: DatabaseSchema.Table, _ connection: DatabaseConnection) {
     guard let row = CapturedRow(table, connection.raw, connection.encoding) else { return nil }
     self.row = row

@@ -5,7 +5,7 @@ import Logging
 import QueryCompiler
 import Store
 
-/// The tables that the feed follows, and what readers see of them, on one connection.
+/// The tables that the feed follows, and the views of its readers, on one connection.
 ///
 /// Owner: the feed's thread.
 final class FeedTables {
@@ -58,7 +58,7 @@ final class FeedTables {
 
   // MARK: - Schema
 
-  /// Another schema is there.
+  /// Adopts a new schema.
   ///
   /// - Returns: the tables that were altered, dropped or made, of those that readers see.
   func take(_ schema: DatabaseSchema) -> [FeedTable] {
@@ -90,9 +90,9 @@ final class FeedTables {
 
   // MARK: - Views
 
-  /// The view of those who ask for the same and may read the same.
+  /// The view of readers with the same request and the same rights.
   ///
-  /// - Throws: what is wrong with the request.
+  /// - Throws: the error in the request.
   func view(_ request: ChangesRequest, _ access: Query.Access) throws(FreshetError) -> ChangeView {
     if let known = views.first(where: { $0.isSame(as: request, access) }) { return known }
     let view = ChangeView(request, access)

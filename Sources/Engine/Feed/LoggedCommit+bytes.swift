@@ -22,8 +22,7 @@ extension LoggedCommit {
     }
   }
 
-  /// Reads what `encoded` made. Changes of tables that are other ones now are `unknown`, or left out where the table is
-  /// gone.
+  /// Reads the output of `encoded`. Changes of altered tables are `unknown`; those of deleted tables are left out.
   ///
   /// - Parameter table: the table with a name and a version; nil: it has changed since.
   init(

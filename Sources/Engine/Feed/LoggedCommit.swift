@@ -22,7 +22,7 @@ struct LoggedCommit {
 }
 
 extension LoggedCommit {
-  /// The same, with nothing but which tables changed.
+  /// As above, with the changed tables alone.
   var withoutRows: LoggedCommit {
     var tables: [Int: LoggedChange] = [:]
     for change in changes where change.operation != .schema {

@@ -122,7 +122,7 @@ struct CapturedTables {
     return numbers
   }
 
-  /// Whether changes concern what `alongside` reads.
+  /// Whether changes concern tables that `alongside` reads.
   func concernsAlongside(_ tick: CapturedTick) -> Bool {
     alongside.contains { tables in
       (tables ?? []).contains { table in

@@ -144,7 +144,7 @@ package struct ListVersions {
 
   /// The result has just become another version.
   ///
-  /// - Parameter units: what changed; nil: unknown.
+  /// - Parameter units: the changed ones; nil: unknown.
   mutating func note(_ newest: ResultVersion, _ units: ConcernedUnits?, bytes: Bytes, isFollowing: Bool) {
     if isFollowing {
       history.end(at: commits.before.certain)

@@ -100,7 +100,7 @@ extension Lists {
     }
   }
 
-  /// Adds what changes of tables in subqueries concern.
+  /// Adds the units that changes of tables in subqueries concern.
   private func adding(
     _ nested: [ConcernedTable], to known: [(list: LiveList, units: ConcernedUnits?)], _ shape: QueryShape
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
@@ -208,7 +208,7 @@ extension Lists {
     runFromNowOn(list.shape, before, because: Self.ambiguity)
   }
 
-  /// A run has ended: has its shape followed in another way, where what it gave says so.
+  /// A run has ended: has its shape followed in another way, if its cost says so.
   func mustFollowOtherwise(_ list: LiveList) {
     if list.reader.dependsOnOrder { return runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
     guard list.compiled.plan.keepsRows, let other = list.compiled.otherwise,
@@ -306,7 +306,7 @@ extension Lists {
 }
 
 extension CompiledQuery {
-  /// Whether what is looked up is a row of a table, with what it joins.
+  /// Whether a row of a table is looked up, with the rows that it joins.
   fileprivate var looksUpKeys: Bool { unit?.isKey == true && !plan.keepsRows }
 }
 

@@ -141,7 +141,7 @@ extension Lists {
         step.enumerated().allSatisfy { list.reader.apply($1, to: $0) != nil }
       }
     }
-    // The groups can be asked; what is alongside them cannot.
+    // The groups can be asked, but not values alongside them.
     if plan.resultAggregate == nil || plan.aggregates.count > 1 { return false }
     list.reader.outdate(units)
     return true

@@ -18,9 +18,8 @@ extension Lists {
     evaluation.forgetUnusedTables(capture)
   }
 
-  /// A list that follows is what it was at all commits that were seen since its tables changed last, also those of the
-  /// process before. If they have not changed since that ended, it is what the same list was then, for as long as it
-  /// was that.
+  /// A followed list is the same at all seen commits since its tables last changed, also at those of the former
+  /// process. If the tables have not changed since that process ended, its versions of the list are still valid.
   func honourEarlier(_ list: LiveList) {
     guard let earlier, list.isFollowing, !list.shape.captured.isOfEveryCommit,
       var first = ages.first(of: list.shape.captured.storages.keys)

@@ -72,7 +72,7 @@ extension Lists {
 
   func cancelRun(of list: LiveList) { if let id = list.advance({ $0.cancelled() }) { jobs.cancel(id) } }
 
-  /// Notes which runs can be joined: those that began in a state at which a tick has stopped.
+  /// Notes the runs that can be joined: those that began in a state at which a tick has stopped.
   func note(_ begun: [BegunRun]) {
     guard let capture, !begun.isEmpty else { return }
     for begun in begun {

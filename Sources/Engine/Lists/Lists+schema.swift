@@ -193,7 +193,7 @@ extension ReaderPool {
 }
 
 extension LiveList {
-  /// An estimate of what a list takes besides its rows, in rows.
+  /// The approximate cost of a list besides its rows, in rows.
   static let rowsWorthOfStatements = 1_000
   /// An estimate of what a list takes, in bytes.
   fileprivate var heldBytes: Int { (rowCount + Self.rowsWorthOfStatements) * (compiled.isRefetched ? 200 : 90) }

@@ -145,7 +145,7 @@ package final class Lists {
   package func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
     do throws(FreshetError) {
       let run = try result.get()
-      // It was compiled for another schema than the present one.
+      // It was compiled for a former schema.
       guard let place, run.place.hasSameSchema(as: place) else { return postAgain(opening, run.contents?.wanted) }
       openings[opening.query] = nil
       let list = try list(of: opening, run, place)
@@ -296,7 +296,7 @@ package final class Lists {
     forgetHeld(list.id)
   }
 
-  /// Versions that clients named belong to another epoch.
+  /// The versions that clients named belong to another epoch.
   private func forgetHeld(_ id: Int) {
     requests.update(for: id) { entry in
       if case .snapshot(let request, let held?) = entry.subject {

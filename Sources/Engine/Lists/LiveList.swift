@@ -246,7 +246,7 @@ package protocol ListAudience: AnyObject {
   var count: Int { get }
   /// One of the subscribed sessions.
   var session: UInt64? { get }
-  /// The contents that one of those that wait for a snapshot wants; nil: none waits.
+  /// The contents that a waiting subscriber wants; nil: none waits.
   var awaited: WantedContents? { get }
   /// Whether one that waits for a snapshot has this window.
   func awaits(_ window: Window?) -> Bool

@@ -9,7 +9,7 @@ struct VersionNames {
   /// Whether the commit alone determines the query's result.
   var isByCommit: Bool
 
-  /// - Parameter rules: what roles may read.
+  /// - Parameter rules: the rights of roles to read.
   init(_ query: Query, _ rules: AccessRules, _ schema: DatabaseSchema, epoch: String) {
     isByCommit = query.isOfCommitAlone && !schema.mayChangeByItself(query, rules)
     guard isByCommit else {

@@ -28,7 +28,7 @@ package struct AccessRules: Hashable, Sendable {
 }
 
 extension Query {
-  /// As whom a query is asked, and with which of that one's claims.
+  /// The identity that a query is asked with, and its claims.
   package struct Access: Sendable {
     /// Nil: of a server without roles, where all tables may be read.
     package var role: String?
@@ -36,7 +36,7 @@ extension Query {
     package var isPublished = false
     /// Values of parameters, by their names (`claims_sub`).
     package var claims: [String: SQLValue] = [:]
-    /// The claims that the query reads, sorted: what others are does not tell two queries apart.
+    /// The claims that the query reads, sorted: other claims do not distinguish two queries.
     package var read: [String] = []
 
     package init(role: String? = nil, isPublished: Bool = false, claims: [String: SQLValue] = [:]) {

@@ -13,7 +13,7 @@ package struct ChangesRequest: Hashable, Sendable {
     self.filters = filters
   }
 
-  /// Whether it says something of a table, so that what is wrong with that is the client's to know.
+  /// Whether it names the table, so that the client has to know of errors in it.
   package func names(_ table: String) -> Bool {
     tables != nil || value(columns, table) != nil || value(filters, table) != nil
   }

@@ -1,7 +1,7 @@
 /// How a query is kept up to date, and why so: protocol 4, `/v1/explain`.
 package struct Explanation: Hashable, Sendable {
   package enum Maintenance: String, Sendable {
-    /// A change costs what the rows that it concerns cost.
+    /// A change costs as much as the rows that it concerns.
     case incremental
     /// The query is run again after a change, and differed.
     case refetch
@@ -22,7 +22,7 @@ package struct Explanation: Hashable, Sendable {
 
     /// How it is found out what changed in the table.
     package enum Capture: String, Sendable {
-      /// By what is remembered of each row.
+      /// By a hash of each row.
       case rows
       /// By what is remembered of each page: the table is large.
       case pages
@@ -57,7 +57,7 @@ package struct Explanation: Hashable, Sendable {
       /// Rows of a table, with the rows that they join.
       case rows
       case groups
-      /// Rows whose window functions see those with the same values of the key.
+      /// Rows whose window functions see the rows with the same values of the key.
       case partitions
       /// Several SELECTs that set operators put together.
       case compound
@@ -76,7 +76,7 @@ package struct Explanation: Hashable, Sendable {
     package var key: [String]
     /// The tables that it reads itself.
     package var tables: [String]
-    /// Whether what each row of it gave is kept.
+    /// Whether the contribution of each row is kept.
     package var isKept: Bool
     package var parts: [Relation]
 

@@ -76,7 +76,7 @@ struct Matching {
 /// The rows that a difference removes from sections that both versions have, by identity.
 private struct RemovedRows {
   private let difference: SectionedDifference
-  /// Which section's difference, which position in that list.
+  /// The section's difference, and the position in that list.
   private var places: [(common: Int, position: Int, isTaken: Bool)] = []
   /// By number, the places; nil while there are so few that they are looked through.
   private var numbers: IdentityNumbers?

@@ -43,7 +43,7 @@ package struct OpenLists: Sendable {
     self.subscriptions = subscriptions
   }
 
-  /// Takes in those of another follower.
+  /// Adds those of another follower.
   package mutating func add(_ other: OpenLists) {
     let all = (mostShared + other.mostShared).sorted { ($0.subscriptions, $0.rows) > ($1.subscriptions, $1.rows) }
     mostShared = Array(all.prefix(Self.shown))

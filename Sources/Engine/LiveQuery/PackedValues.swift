@@ -133,7 +133,7 @@ package struct PackedValueReader {
 
   package var isAtEnd: Bool { position == bytes.count }
 
-  /// - Precondition: there is another value.
+  /// - Precondition: a value is left.
   package mutating func next() -> PackedValue {
     let tag = PackedValues.Tag(rawValue: bytes[position])!
     position += 1

@@ -24,7 +24,7 @@ package final class VersionDifference {
 
   /// The patch for a client that holds `window` of the old version; nil: everything.
   ///
-  /// - Parameter wanted: the window that the client is to have; nil: what becomes of the one that it has.
+  /// - Parameter wanted: the new window of the client; nil: the present one, adapted.
   /// - Complexity: O((changes + rows filled) × log n).
   package func patch(window: Window?, becoming wanted: Window? = nil) -> Patch {
     var planner = PatchPlanner(self, window: window, becoming: wanted)
@@ -33,7 +33,7 @@ package final class VersionDifference {
   }
 }
 
-/// Turns a difference into the patch for one window: coordinates, and what that window needs.
+/// Turns a difference into the patch for one window: coordinates, and the contents that the window needs.
 struct PatchPlanner {
   private let difference: VersionDifference
   private let window: Window?

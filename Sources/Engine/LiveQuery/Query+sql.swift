@@ -23,7 +23,7 @@ extension Query {
   /// SQLite's own bound.
   private static let mostColumns = 2_000
 
-  /// Shows what a SELECT does, in the order, sections and so on that it has.
+  /// Takes over a SELECT, with its own order, sections and so on.
   package mutating func take(sql: String) throws(FreshetError) {
     guard let statement = SelectStatement(sql) else {
       throw FreshetError(.badQuery, "sql must be one whole SELECT, with nothing behind it")

@@ -37,7 +37,7 @@ public struct Query: Sendable {
   public var refreshEvery: Duration?
   /// The name of a query that a server has published; nil for one that is written here. The engine follows no others.
   public private(set) var publishedName: String?
-  /// As whom it is asked: no part of what a client writes.
+  /// The identity that it is asked with, which no client can write.
   package var access = Access()
 
   public init(

@@ -3,7 +3,7 @@ package enum QuerySource: Sendable {
   case adHoc(Query)
   case published(name: String, parameters: Query.Parameters)
 
-  /// No query at all: what a token says that says one.
+  /// Stands for no query, where the token says one.
   package static let none = QuerySource.published(name: "", parameters: .none)
 
   package init(_ query: Query) {

@@ -41,7 +41,7 @@ package struct ResultColumns {
       item: item, expression: expression, name: name(tokens.count - 1), isReference: column(expression).isReference)
   }
 
-  /// Words behind which an expression goes on, and such that end one.
+  /// Words that continue an expression, and words that end one.
   private static let operators: Set<String> = [
     "AND", "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "ESCAPE", "BETWEEN", "COLLATE", "OVER",
     "CASE", "WHEN", "THEN", "ELSE", "DISTINCT", "FROM", "EXISTS",
@@ -154,7 +154,7 @@ package struct ResultColumns {
     return tokenizer.unquotedText(of: tokens[0])
   }
 
-  /// An expression over the result's columns as one over what the SELECT reads.
+  /// An expression over the result's columns, written over the SELECT's own tables.
   func meaning(of text: String) -> String {
     let tokenizer = SQLTokenizer(text)
     let tokens = Array(tokenizer)

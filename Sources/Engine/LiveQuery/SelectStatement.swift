@@ -11,7 +11,7 @@ package struct SelectStatement: Equatable, Sendable {
     package var select: String
   }
 
-  /// One SELECT, or VALUES, of those that set operators put together.
+  /// One SELECT, or VALUES, of a compound.
   package struct Core: Equatable, Sendable {
     package var isDistinct = false
     /// With the names that they are given.

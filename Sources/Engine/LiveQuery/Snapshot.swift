@@ -13,7 +13,7 @@ package struct Snapshot: Sendable {
   /// Offset in the result of the first of `rows`.
   package let offset: Int
   package let rows: PackedRows
-  /// Which of `rows` one message has; the others follow in `rows` messages.
+  /// The rows that one message has; the others follow in `rows` messages.
   package var range: Range<Int>
   /// In the order of their names.
   package let alongside: [NamedValue]

@@ -17,9 +17,9 @@ extension PackedValues {
 }
 
 extension [NamedValue] {
-  /// From what a `SectionedTree` keeps.
+  /// From the bytes that a `SectionedTree` keeps.
   package init(totals bytes: [UInt8]) {
-    // Most lists have none.
+    // Most lists have no totals.
     if bytes.isEmpty { self = [] } else { self = Self.all(bytes) }
   }
 

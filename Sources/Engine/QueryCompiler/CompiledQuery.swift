@@ -35,7 +35,7 @@ package final class CompiledQuery: Sendable {
   let askedSQL: String
   /// The unit that is looked up after a change; nil when the whole query has to run again.
   package let unit: ResultPlan.Unit?
-  /// Why there is no unit, as a sentence; what the unit is when there is one.
+  /// The reason why there is no unit, or a description of the unit, as a sentence.
   let reason: String
   /// Every table that the query reads, without those of `alongside`.
   package let tables: [QueryTable]
@@ -109,7 +109,7 @@ package final class CompiledQuery: Sendable {
       + alongside.filter { $0.aggregate != nil }.map(\.aggregateTables)
   }
 
-  /// The same query, with the SQL and the order that say what was asked; nil: it gives another result.
+  /// The same query, with the client's own SQL and order; nil: it gives another result.
   ///
   /// - Parameter otherwise: how it is followed where this way fails.
   func explained(as asked: CompiledQuery, otherwise: CompiledQuery? = nil) -> CompiledQuery? {

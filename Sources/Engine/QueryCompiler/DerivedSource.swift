@@ -17,7 +17,7 @@ struct DerivedSource {
   let operators: [SelectStatement.SetOperator]
   var links: [Link] = []
 
-  /// A condition that one of its columns is what other sources give.
+  /// A condition that compares one of its columns with other sources.
   struct Link {
     /// The column, by number.
     let column: Int
@@ -33,7 +33,7 @@ struct DerivedSource {
     var last: Int { sources.max() ?? 0 }
   }
 
-  /// It, with only those rows which have one of some values in a column.
+  /// The source, restricted to rows that have one of some values in a column.
   ///
   /// - Parameters:
   ///   - column: by number.
@@ -48,13 +48,13 @@ struct DerivedSource {
     return "(\(texts.joined(with: operators)))"
   }
 
-  /// Whether what a column is tells which rows it is made of.
+  /// Whether a column's value determines the rows that it is made of.
   func isDirect(_ link: Link) -> Bool { arms.allSatisfy { $0.order(ofUnit: $0.columns[link.column]) != nil } }
 }
 
 extension InnerSelect {
-  /// A condition on the rows of FROM that lets through at least all of what makes rows with some values in a column,
-  /// and all of what makes another row or nothing of it.
+  /// A condition on the rows of FROM. It admits at least all rows that make result rows with some values in a column,
+  /// and all rows that change or remove such result rows.
   func condition(column: Int, in values: String) -> String? {
     let sql = columns[column]
     if order(ofUnit: sql) != nil { return "(\(sql)) IN (\(values))" }
@@ -221,7 +221,7 @@ extension QueryCompiler {
     return try? from.prefix(through: last) { replacements[$0] }
   }
 
-  /// The name of a subquery that has none.
+  /// The name of a subquery without an alias.
   static let nameless = ReservedNames.prefix + "rows"
 }
 

@@ -123,7 +123,7 @@ package final class FragmentChecker {
   /// Compiles a statement.
   ///
   /// - Parameter place: the fragment that is new in it, for messages; nil for the whole query.
-  /// - Returns: the statement, and what it reads.
+  /// - Returns: the statement, and its reads.
   @discardableResult
   func compile(
     _ sql: String, place: String?, mayChange: Bool = false, for purpose: StatementAudit.Purpose = .asking
@@ -182,8 +182,7 @@ package final class FragmentChecker {
     return reads
   }
 
-  /// The tables that the client may see. Views with withheld columns have fewer than the schema says; those that
-  /// read what may not be read are not there.
+  /// The tables that the client may see. Views lack withheld columns; views of hidden tables are left out.
   package func listing() throws(FreshetError) -> [DatabaseTable] {
     var tables = role.visible.listing
     for (index, table) in tables.enumerated().reversed() where table.kind == DatabaseSchema.Kind.view.rawValue {

@@ -5,7 +5,7 @@ import Store
 ///
 /// What it does not understand is no error: SQLite is the judge, and a query over such a clause is refetched.
 struct FromClause {
-  /// One of the joined sources, with the condition that joins it to those before.
+  /// One of the joined sources, with the condition that joins it to the earlier ones.
   struct Source {
     enum Kind {
       /// A table or view; its name without quotes.
@@ -43,7 +43,7 @@ struct FromClause {
   }
 
   enum Join {
-    /// The first source, or one whose rows come and go with those of the sources before it.
+    /// The first source, or one whose rows come and go with those of the earlier sources.
     case inner, left
     /// RIGHT and FULL, which bring rows that the first source does not have.
     case outer
@@ -153,7 +153,7 @@ private struct FromParser {
 
   private mutating func skipIndexHint() {
     guard position < fragment.tokens.count, let word = fragment.keyword(at: position) else { return }
-    // SQLite says what is wrong with an incomplete one.
+    // SQLite reports the error of an incomplete one.
     if word == "INDEXED" { position = min(position + 3, fragment.tokens.count) }
     if word == "NOT" { position = min(position + 2, fragment.tokens.count) }
   }

@@ -6,8 +6,8 @@ import Store
 ///
 ///     FROM (SELECT …, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS n FROM orders) WHERE n <= 3
 ///     FROM (SELECT customer FROM orders UNION SELECT customer FROM payments)
-///
-/// The query is restricted to a unit in there: what is outside, such as `n <= 3`, sees rows that are numbered already.
+/// The restriction to a unit is placed inside, so that outer conditions, such as `n <= 3`, see rows that are numbered
+/// already.
 struct InnerSource {
   /// Its SELECTs, each with the unit that is looked up in it.
   let arms: [InnerSelect]
@@ -50,7 +50,7 @@ struct InnerSource {
     return "(\(texts.joined(with: operators)))"
   }
 
-  /// The same, with only those rows which have one of some values in a column.
+  /// As above, restricted to rows that have one of some values in a column.
   ///
   /// - Parameters:
   ///   - column: by number.
@@ -139,7 +139,7 @@ extension [String] {
 }
 
 extension QueryCompiler {
-  /// The query's one source, if it is such a one.
+  /// The query's one source, if it is a subquery or view with windows or groups.
   func innerSource() throws(FreshetError) -> InnerSource? {
     guard let source = from.sources.first, let selects = try innerSelects(of: source) else { return nil }
     var arms = selects.arms

@@ -1,7 +1,7 @@
 package import LiveQuery
 import Store
 
-/// Selects, from the changed rows that capture has found, those of one table that a client asks for.
+/// Selects the captured changes of the rows of one table, as a client asked for them.
 package struct ChangesStatement: Sendable {
   /// Over the virtual table of captured rows: the rows that the client sees, the key's columns first.
   package var sql: String

@@ -41,7 +41,7 @@ extension QueryCompiler {
     return try columns(names, qualifier: qualifier, place: fragment.place)
   }
 
-  /// The names that `SELECT *` gives. Where SQLite cannot compute some of the columns, those of the others.
+  /// The names of `SELECT *`, without columns that SQLite cannot compute here.
   func allNames(of from: String, place: String) throws(FreshetError) -> [String] {
     do throws(FreshetError) {
       return try compile("SELECT * FROM \(from)", place: place).statement.columnNames
@@ -79,7 +79,7 @@ extension QueryCompiler {
     return columns
   }
 
-  /// `expression`, `expression AS name` or `expression name`: SQLite decides which, by what it accepts.
+  /// `expression`, `expression AS name` or `expression name`: it is whichever SQLite accepts.
   func body(of fragment: SQLFragment) throws(FreshetError) -> SQLFragment {
     let count = fragment.tokens.count
     if count > 2, fragment.keyword(at: count - 2) == "AS" { return try fragment.prefix(count - 2) }
@@ -200,7 +200,7 @@ extension QueryCompiler {
     }
   }
 
-  /// - Parameter columns: those that are selected.
+  /// - Parameter columns: the selected ones.
   private mutating func defaultKey(_ columns: [OutputColumn]) throws(FreshetError) -> [OutputColumn] {
     if !groups.isEmpty, !isGroupedByBaseKey {
       var key: [OutputColumn] = []

@@ -1,8 +1,8 @@
 import LiveQuery
 import Store
 
-// `x IN (SELECT y FROM t WHERE …)` as SQLite runs it for one row: it makes the whole set first, whatever x is. Where
-// rows are looked up one by one, only those of the set that are x count:
+// `x IN (SELECT y FROM t WHERE …)` as SQLite runs it for one row: it makes the whole set first, for any x. If rows are
+// looked up one by one, only values of the set that equal x count:
 //
 //     o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(quantity) > 300)
 //     o_orderkey IN (SELECT l_orderkey FROM lineitem WHERE orders.o_orderkey = (l_orderkey) GROUP BY l_orderkey

@@ -12,7 +12,7 @@ extension QueryCompiler {
   typealias SortExpression = (sql: String, order: FieldOrder, reference: ColumnReference?)
   typealias SectionExpression = (sql: String, order: FieldOrder, name: String?, title: String?)
 
-  /// One expression, checked, with the names that `select` gave replaced by what they mean.
+  /// One expression, checked, with the aliases of `select` replaced by their expressions.
   ///
   /// - Parameter isRow: whether it must be an expression of a single row, without aggregates.
   mutating func expression(_ fragment: SQLFragment, isRow: Bool = false) throws(FreshetError) -> Expression {
@@ -28,7 +28,7 @@ extension QueryCompiler {
       guard !isRow, error.code == .badQuery || error.code == .noSuchColumn,
         let reads = try? compile("SELECT 1, (\(sql)) FROM \(fromSQL)\(grouping)", place: fragment.place).reads
       else { throw error }
-      // SQLite refuses in a WHERE clause what more than one row makes.
+      // In a WHERE clause SQLite refuses functions over several rows.
       if fragment.tokens.indices.contains(where: { fragment.keyword(at: $0) == "OVER" }) {
         hasWindow = true
       } else {

@@ -191,7 +191,7 @@ extension QueryCompiler {
 
   /// Lets fragments give the query's columns, those of the key first.
   ///
-  /// - Parameter replacement: what a column is there.
+  /// - Parameter replacement: the expression that replaces a column.
   func setOutput(
     of fragments: inout QueryFragments, _ replacement: (String) throws(FreshetError) -> String
   ) throws(FreshetError) {

@@ -59,7 +59,7 @@ extension QueryCompiler {
       choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings, relation: relation())
   }
 
-  /// The columns whose former values tell what a row led to, or which queries had it.
+  /// The columns whose former values determine the former units of a row, or the queries that had it.
   private func remembered(_ mappings: [UnitMapping], _ routing: QueryRouting?) -> [Int] {
     var columns = Set(mappings.flatMap(\.oldColumns))
     if mappings.contains(where: \.isUnit), let routing { columns.formUnion(routing.terms.map(\.index)) }
@@ -80,7 +80,7 @@ extension QueryCompiler {
       }
   }
 
-  /// WHERE, with the names that `select` gives replaced by what they mean.
+  /// WHERE, with the aliases of `select` replaced by their expressions.
   var writtenFilter: SQLFragment? {
     guard let filter = fragments.filter, let sql = try? rewritten(filter) else { return nil }
     return try? SQLFragment(sql, place: filter.place)

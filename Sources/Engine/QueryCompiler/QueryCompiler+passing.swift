@@ -1,8 +1,8 @@
 import LiveQuery
 import Store
 
-// Queries that are run again, and changes that cannot concern them: no changed row, as it was or as it is, passes what
-// WHERE and ON ask of that table alone.
+// Queries that are run again, and changes that cannot concern them: no changed row, in its former or its new state,
+// passes the conditions of WHERE and ON on that table alone.
 extension QueryCompiler {
   /// By lower-case name of a table, a statement for each place that it has in the query: it gives a row if a changed
   /// row passes. A table is left out where any row may matter.
@@ -30,7 +30,7 @@ extension QueryCompiler {
     return statements.filter { !unknown.contains($0.key) }
   }
 
-  /// The SELECTs that read tables: the query itself, or those that its one source is made of.
+  /// The SELECTs that read tables: the query itself, or those of its one source.
   private func readers() -> [QueryCompiler] {
     // The reads of its own expressions in other tables are unknown for these.
     guard from.sources.count == 1, !hasSubquery, let select = written(from.sources[0])?.inlined else { return [self] }

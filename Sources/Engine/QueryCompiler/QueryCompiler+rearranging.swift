@@ -2,11 +2,10 @@ import LiveQuery
 import Store
 
 // Rearranging: a query with its sources in another order, which can be followed, where the order does not matter.
-//
-// What comes first is what rows are looked up by. That is a table, so that subqueries are found by what they are joined
-// by, or a subquery that is joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer)
-// AS l ON l.last = o.id`. `a RIGHT JOIN b` is `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of
-// `b` that have no partner.
+// Rows are looked up by the first source. That is a table, so that subqueries are found by their join columns, or a
+// subquery that is joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer) AS l ON
+// l.last = o.id`. `a RIGHT JOIN b` is `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of `b` that
+// have no partner.
 extension QueryCompiler {
   /// - Parameter plain: the query as it was asked.
   /// - Returns: nil where that is no better.

@@ -74,8 +74,8 @@ extension QueryCompiler {
     return "?\(fragments.parameterCount)"
   }
 
-  /// The query whose list keeps such a value: where what is under the aggregate is looked up. Lists that need it have
-  /// it in common.
+  /// The query whose list keeps such a value, if the rows under the aggregate are looked up. Lists that need it share
+  /// it.
   private func keptQuery(_ text: String) -> Query? {
     guard let select = SelectStatement(text), select.isRowsAlone, select.expressions.count == 1,
       let from = select.cores[0].from, query.access.read.isEmpty,

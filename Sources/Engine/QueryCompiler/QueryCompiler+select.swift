@@ -3,7 +3,7 @@ import Store
 
 // The key of a SELECT that stands in the place of a table.
 extension QueryCompiler {
-  /// The columns that tell its rows apart; nil: none that is known.
+  /// The columns that identify its rows; nil: unknown.
   func keyNames(of source: FromClause.Source) throws(FreshetError) -> [String]? {
     guard let select = source.select(in: from) else { return nil }
     switch select.key {

@@ -46,7 +46,7 @@ extension QueryCompiler {
 
   /// - Parameters:
   ///   - around: the subqueries that the tokens stand in, the outermost first.
-  ///   - known: the tokens that name tables of what is understood are added to it.
+  ///   - known: receives the tokens that name tables in parts that are understood.
   private mutating func note(
     subqueriesOf fragment: SQLFragment, _ range: Range<Int>, within around: [Subquery], _ known: inout Set<Int>
   ) {
@@ -116,7 +116,7 @@ extension QueryCompiler {
     }
   }
 
-  /// Takes over what an IN compares.
+  /// Takes over the comparison of an IN.
   ///
   /// - Returns: false where that is not understood.
   private func compare(

@@ -120,8 +120,7 @@ package struct QueryCompiler {
     (output, keyCount) = (columns, key.count)
 
     let sortColumns = sorts.map { sort in
-      // Written alike as well: what a name means in a join may be another column than the same name of one of its
-      // tables.
+      // The texts must be equal, too: a name in a join may mean another column than the same name in one of its tables.
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
       // A name of `select` is evaluated once.
       let named = columns.firstIndex { "(\($0.sql))" == sort.sql && aliases[$0.name.lowercased()] == $0.sql }
@@ -178,7 +177,7 @@ package struct QueryCompiler {
     let following = try trace(result, reads, columns, filter: filter, maps: maps)
     var kept: KeptAggregate?
     if let draft {
-      // Under another condition than now, what a row was would be evaluated wrongly.
+      // The former row would be evaluated wrongly under a changed condition.
       if scalarsInFilter == 0 { result.aggregate = try aggregatePlan(draft, following.tables, filter: filter) }
       if result.aggregate.map({ $0.added.count < following.tables.count }) ?? true {
         kept = try? keptAggregate(draft, result, columns, reads, filter: filter)
@@ -232,8 +231,7 @@ package struct QueryCompiler {
     if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
   }
 
-  /// A term of `groupBy` with the names that `select` gives replaced by what they mean, where they are those of no
-  /// column.
+  /// A term of `groupBy` with the aliases of `select` replaced by their expressions, unless a column has the name.
   private func named(_ term: SQLFragment) throws(FreshetError) -> SQLFragment {
     let names = term.tokens.indices.filter { term.isLoneName(at: $0) && !isColumn(term.unquoted(term.tokens[$0])) }
     if names.isEmpty || term.hasSubquery { return term }
@@ -246,7 +244,7 @@ package struct QueryCompiler {
     let sql = try term.replacing { index in
       names.contains(index) ? meanings[term.unquoted(term.tokens[index]).lowercased()].map { "(\($0))" } : nil
     }
-    // A column by another name is that column.
+    // An alias of a column is that column.
     if term.tokens.count == 1, let meaning = meanings[term.unquoted(term.tokens[0]).lowercased()] {
       return try SQLFragment(meaning, place: term.place)
     }

@@ -26,10 +26,10 @@ struct QueryFragments {
   /// By name, the numbers of the claims.
   var claims: [String: String] = [:]
   var parameterCount: Int { parameterNames.count }
-  /// Whether one of them holds what `PatternRules` calls costly.
+  /// Whether one of them contains a pattern that `PatternRules` calls costly.
   var isCostly: Bool
 
-  /// The same parameters, and nothing that is asked.
+  /// The same parameters without fragments.
   var empty: QueryFragments {
     var empty = self
     (empty.select, empty.filter, empty.groupBy, empty.having, empty.key) = ([], nil, [], nil, [])

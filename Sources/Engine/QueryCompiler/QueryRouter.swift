@@ -145,7 +145,7 @@ package final class QueryRouter {
     before changes: ChangedRows, in storage: TableStorage, to queries: inout Set<Int>
   ) throws(FreshetError) -> Bool {
     if routing.terms.isEmpty { return true }
-    // A row of another key is another row.
+    // A changed key makes a different row.
     let terms = ColumnMask(rawValue: routing.terms.reduce(storage.keyMask.rawValue) { $0 | $1.mask.rawValue })
     let mayDiffer = { (row: ChangedRows.Row) in row.kind != .insert && row.meets(terms) }
     if !changes.rows.contains(where: mayDiffer) { return true }

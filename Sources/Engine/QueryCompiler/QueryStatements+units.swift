@@ -63,7 +63,7 @@ extension QueryStatements {
       return true
     }
     guard isKnown, let old = mapping.old else { return isKnown }
-    // A row that is still joined by what it was leads to the same units as now.
+    // A row with unchanged join columns leads to the same units as now.
     for row in changes.rows where row.kind != .insert && row.meets(mapping.mapping.joinColumns) {
       if !bind(row, of: changes, in: storage, to: old, mapping.mapping) { return false }
       try addRows(of: old, .all, to: &units)

@@ -1,6 +1,6 @@
 import Store
 
-// As much of the grammar as it takes to find what a fragment is made of.
+// As much of the grammar as is needed to find the parts of a fragment.
 extension SQLFragment {
   /// Indexes of the tokens at which the name of a table stands, or a text that SQLite takes for one: behind FROM, JOIN,
   /// IN and the commas of FROM. Elsewhere a name is a column's or an alias, and a text is a text, whatever tables there

@@ -40,7 +40,7 @@ extension SelectStatement {
           source.isNamed ? "(\(select))" : "(\(select)) AS \(source.qualifier ?? "")"
       }
       guard let text = try? clause.fragment.replacing({ replacements[$0] }) else { return false }
-      // Where else one is named is not known.
+      // Other places of such a name are unknown.
       let known = Set(replacements.keys)
       let others = clause.fragment.tablePlaces.subtracting(known).map {
         clause.fragment.unquoted(clause.fragment.tokens[$0])
@@ -67,7 +67,7 @@ extension SelectStatement {
 extension SelectStatement.Core {
   /// Writes windows where they are used.
   ///
-  /// - Returns: false where one goes on from another.
+  /// - Returns: false if a window extends another.
   fileprivate mutating func writeWindows() -> Bool {
     guard let windows, let list = try? SQLFragment(windows, place: "", kind: .tables) else { return false }
     var definitions: [String: String] = [:]

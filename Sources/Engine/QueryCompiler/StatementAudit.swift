@@ -2,7 +2,7 @@ import CSQLite
 import LiveQuery
 import Store
 
-/// Records the reads of one statement from SQLite's authorizer, and decides which ones are allowed.
+/// Records the reads of one statement from SQLite's authorizer, and decides which are allowed.
 ///
 /// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, emptied before the
 /// next one; `purpose`, `filterReaders` and `modules`, which the checker sets.
@@ -63,7 +63,7 @@ final class StatementAudit {
   }
 
   /// - Returns: false for reads that the statement's author did not ask for.
-  /// - Throws: what is wrong with it.
+  /// - Throws: the error in it.
   private func admits(
     _ read: FragmentChecker.ColumnRead, database: String, reader: String
   ) throws(FreshetError) -> Bool {

@@ -19,7 +19,7 @@ package struct UnitMapping: Sendable {
   var oldSQL: String?
   var firstParameter: Int32
   var oldValues: [OldValue]
-  /// The columns by which the row is joined: while they stay, what it leads to now is what it led to.
+  /// The columns by which the row is joined: while they stay, its units stay.
   var joinColumns: ColumnMask
 
   enum OldValue: Sendable {

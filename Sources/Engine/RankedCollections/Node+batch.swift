@@ -47,7 +47,7 @@ extension Node<RowStamp> {
     }
   }
 
-  /// The edits, of those that begin in a child, that end there.
+  /// The edits that begin and end in a child.
   private func run(of edits: Edits, inChild index: Int) -> Edits {
     if index + 1 == children.count { return edits }
     return keys.withKey(index + 1) { bound in edits.prefix { $0.entry.compare(bound) < 0 } }
@@ -61,7 +61,7 @@ extension Node<RowStamp> {
       edited.takeOver(to: slot, of: self)
       if let stamp = edit.stamp { edited.append(edit.entry, stamp) }
       guard let hash = edit.hash, edit.stamp != nil else {
-        // The row that stands there goes, or has another stamp.
+        // The row at the slot is deleted, or gets another stamp.
         edited.skip(slot)
         if let hash = edit.hash { observer.remove(hash: hash, leafID: leafID) }
         continue
@@ -75,7 +75,7 @@ extension Node<RowStamp> {
     return splitLeafWhileOverfull(observer: &observer)
   }
 
-  /// - Returns: what was split off, in order.
+  /// - Returns: the split nodes, in order.
   private func splitLeafWhileOverfull(observer: inout IdentityIndex) -> [Node] {
     guard isOverfullLeaf else { return [] }
     let right = splitLeaf(observer: &observer)
@@ -85,7 +85,7 @@ extension Node<RowStamp> {
 
   /// Splits an inner node.
   ///
-  /// - Returns: what was split off, in order.
+  /// - Returns: the split nodes, in order.
   func splitWhileOverfull() -> [Node] {
     guard children.count > NodeLimits.inner else { return [] }
     let right = splitInner()

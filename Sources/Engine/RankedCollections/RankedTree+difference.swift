@@ -62,7 +62,7 @@ extension RankedTree {
       new.withChildren { right in
         var (rank, otherRank, passed) = (rank, otherRank, 0)
         for index in left.indices where left[index].toOpaque() != right[index].toOpaque() {
-          // Those between are shared.
+          // The nodes between are shared.
           for child in left[passed..<index] {
             let count = child._withUnsafeGuaranteedRef { $0.count }
             rank += count

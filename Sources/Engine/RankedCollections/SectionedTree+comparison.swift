@@ -1,6 +1,6 @@
 import Ground
 
-// Comparing trees that share nothing: what was followed, and what was read anew.
+// Comparing trees that share nothing: a followed one and a fresh one.
 extension SectionedTree {
   /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their
   /// order with their stamps. O(rows).

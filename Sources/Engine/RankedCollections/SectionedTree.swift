@@ -29,7 +29,7 @@ package struct SectionedTree {
   package var count: Int { sections.weight }
   package var sectionCount: Int { sections.count }
 
-  /// A row's place and what stands there.
+  /// A row with its place.
   package struct Row {
     package var section: Int
     package var item: Int

@@ -1,7 +1,7 @@
 package import Ground
 
-// Totals are set apart from rows: a version's are those of all edits before it. A section that comes has none until
-// they are set; one that only went and came back while units were looked up keeps those that it had.
+// Totals are set apart from rows: a version's are those of all edits before it. A new section has none until they are
+// set; a section that only went and came back while units were looked up keeps its totals.
 extension SectionedTreeEditor {
   /// Sets the totals of all rows.
   package mutating func setTotals(_ totals: [UInt8]) {

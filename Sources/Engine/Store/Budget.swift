@@ -62,7 +62,7 @@ package enum Budget {
   /// To compile many statements: they have so long altogether, and each no longer than `beginStatement` gives it.
   package static func beginQuery() -> Outer { Outer(budget: sqlite_budget_begin(.max, .max, queryNanoseconds, 1)) }
 
-  /// To run what was compiled.
+  /// For running compiled statements.
   package static func begin(_ time: Nanoseconds) -> Outer {
     Outer(budget: sqlite_budget_begin(memory, Int64(clamping: time.count), .max, 0))
   }

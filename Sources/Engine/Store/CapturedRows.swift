@@ -152,7 +152,7 @@ package final class CapturedRows {
     return true
   }
 
-  /// Which of the rows has a key now, -1 where none has; nil: it is not among the keys that changed.
+  /// The row that has a key now, or -1; nil: the key is not among the changed ones.
   private func row(ofKey key: Bytes) -> Int32? {
     if rowOfKey == nil { rowOfKey = changes.map(numberedKeys) }
     guard let rowOfKey, let number = rowOfKey.keys.number(of: key) else { return nil }

@@ -28,8 +28,7 @@ extension ChangedRows {
       guard let hasNull = encodeKey(of: row, wasThere ? .former : .present, in: storage, to: &key) else { return false }
       var change = KeyChange(columns: columns, wasThere: wasThere, isThere: isThere, hasNull: hasNull)
       if wasThere, isThere, storage.keyFields != nil, !storage.isWithoutRowid {
-        // The key's columns are remembered among others; an update may have changed them. A row of another key is
-        // another row.
+        // The key's columns are remembered among others; an update may have changed them, which makes a different row.
         guard let hasNull = encodeKey(of: row, .present, in: storage, to: &other) else { return false }
         if key != other {
           change = KeyChange(columns: .all, wasThere: true, isThere: false, hasNull: change.hasNull)

@@ -20,7 +20,7 @@ package final class Connection {
   package static let patience: Int32 = 5_000
 
   /// - Parameters:
-  ///   - location: a path, or what `ReadOnlyFile` made of it.
+  ///   - location: a path, or the one that `ReadOnlyFile` made of it.
   ///   - isPrivate: whether nothing else can have the file open, so that closing brings the -wal into it whatever the
   ///     version of SQLite (`WALResetBug`).
   ///   - patience: how long a lock is waited for, in milliseconds.
@@ -92,7 +92,7 @@ package final class Connection {
     }
   }
 
-  /// Copies this database into the one of another connection, in one transaction.
+  /// Copies this database into another connection's, in one transaction.
   package func copy(into destination: Connection) throws(SQLiteFailure) {
     try destination.withRaw { raw throws(SQLiteFailure) in try Self.copy(self.raw, into: raw) }
   }

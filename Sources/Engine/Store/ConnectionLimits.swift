@@ -19,7 +19,7 @@ package enum ConnectionLimits {
     (SQLITE_LIMIT_VDBE_OP, 250_000),
   ]
 
-  /// Only where nothing but clients' fragments is compiled. Far above what queries need, far below what hurts.
+  /// Only where nothing but clients' fragments is compiled. Far above the needs of queries, far below harm.
   private static let ofChecking: [(Int32, Int32)] = [
     (SQLITE_LIMIT_SQL_LENGTH, Int32(sql)),
     (SQLITE_LIMIT_EXPR_DEPTH, 200),
@@ -38,8 +38,8 @@ package enum ConnectionLimits {
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 
-  /// To be called before a connection is opened that runs what clients wrote: it keeps what it sorts in memory that
-  /// counts, and sorts it in pieces.
+  /// Must be called before a connection is opened that runs clients' SQL: sorting then uses counted memory, piece by
+  /// piece.
   package static func prepare() { _ = areTemporaryFilesInMemory }
 
   private static let areTemporaryFilesInMemory = sqlite_keep_temporary_files_in_memory() == SQLITE_OK

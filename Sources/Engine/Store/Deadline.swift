@@ -86,7 +86,7 @@ package final class Interruption: Sendable {
   private let stops = Atomic<Bool>(false)
   /// From when on it gives way to others.
   private let givesWayAt: Instant
-  /// How many others wait.
+  /// The number of waiting requests of others.
   private let others: (@Sendable () -> Int)?
   private let gaveWay = Atomic<Bool>(false)
   private let share: ProcessorShare?

@@ -17,7 +17,7 @@ struct FetchedContents {
   /// All rows are there: gives back room for more.
   mutating func trim() { rows.trim() }
 
-  /// The columns in which the row at an offset differs from one of another fetch.
+  /// The columns in which a row differs between two fetches.
   func changedColumns(at offset: Int, to other: Int, of fetched: FetchedContents) -> ColumnSet {
     var set = ColumnSet()
     rows.withRow(Int(order[offset])) { before in

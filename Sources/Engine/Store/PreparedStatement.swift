@@ -9,7 +9,7 @@ import RankedCollections
 package final class PreparedStatement {
   package let handle: OpaquePointer
 
-  /// - Throws: what SQLite says of the text.
+  /// - Throws: SQLite's error in the text.
   package init(_ connection: OpaquePointer, _ sql: String, isPersistent: Bool = true) throws(SQLiteFailure) {
     var handle: OpaquePointer?
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -42,7 +42,7 @@ package final class PreparedStatement {
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 
-  /// Whether there is another row.
+  /// Whether a row is left.
   @inline(__always)
   package func step() throws(SQLiteFailure) -> Bool {
     let code = sqlite3_step(handle)

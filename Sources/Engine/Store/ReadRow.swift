@@ -72,7 +72,7 @@ final class ReadRow {
   /// Appends the result's columns of the row that was read last; the statement must stand on it still.
   func appendContents(to packed: inout PackedValues) { for column in contents { packed.append(values[column]) } }
 
-  /// Reads what an editor needs.
+  /// Reads the parts that an editor needs.
   func readWhole(_ statement: PreparedStatement) {
     read(statement)
     guard section != nil else { return }
@@ -80,7 +80,7 @@ final class ReadRow {
     appendLabel(to: &label, statement)
   }
 
-  /// Calls `body` with what `readWhole` has read.
+  /// Calls `body` with the parts that `readWhole` has read.
   func withParts<Result>(
     _ body: (_ section: Bytes, _ label: Bytes, _ entry: Bytes) throws -> Result
   ) rethrows -> Result {

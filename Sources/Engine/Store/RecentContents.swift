@@ -45,7 +45,8 @@ struct RecentContents {
     return isNew
   }
 
-  /// The contents of rows, where they are just those that were kept, in the same order: as of a tick that changed one.
+  /// The contents of rows, if they are exactly the kept ones, in the same order: typical of a tick that changed one
+  /// row.
   func all(_ wanted: [SectionedTree.Row]) -> PackedRows? {
     guard !isEmpty, wanted.count == rows.count, rows.count == numbers.count else { return nil }
     for (number, row) in wanted.enumerated() where numbers.number(of: row) != number { return nil }

@@ -195,7 +195,7 @@ package final class ResultPlan: Sendable {
   package let keepsRows: Bool
   /// Whether changed rows are added to its groups.
   package var addsToResult: Bool { resultAggregate != nil && !keepsRows }
-  /// Which are totals: those of all rows, and those of sections, if there are any.
+  /// The range of totals: those of all rows, and those of sections, if any.
   package let totalAggregates: Range<Int>
   /// By index into `alongside`, which of these it is.
   package let alongsideAggregates: [Int?]

@@ -110,8 +110,8 @@ extension ResultReader {
   /// Ends the process where looking the units up gives something else than evaluating them did.
   ///
   /// - Parameters:
-  ///   - evaluated: what evaluating has made.
-  ///   - before: what it was made of.
+  ///   - evaluated: the result of evaluating.
+  ///   - before: the tree that it was made of.
   func compare(_ evaluated: SectionedTreeEditor, to units: ConcernedUnits, _ before: SectionedTreeEditor) {
     let contents = recent
     isComparing = true

@@ -15,8 +15,8 @@ extension ResultReader {
     private static let many = 1_024
   #endif
 
-  /// About what looking a row up costs, in steps of SQLite's machine: what it takes to start the statement, and those
-  /// of the rows that come by, which are all of its unit where that is not the key.
+  /// The approximate cost of looking a row up, in steps of SQLite's machine: starting the statement, and stepping
+  /// through the rows of its unit if that is not the key.
   private var stepsOfLookup: Int { 50 + (identityIsUnit ? 0 : 10 * memory.keys.rowsOfUnit) }
 
   /// The contents of rows of the newest version, which is that of the state that the transaction sees.

@@ -180,7 +180,7 @@ extension ResultReader {
   private enum GroupRow {
     case none
     case known([KeptValue], [KeptValue])
-    /// Only its rows say what it is.
+    /// Only its rows show its value.
     case unknown
   }
 

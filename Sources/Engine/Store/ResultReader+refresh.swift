@@ -2,7 +2,7 @@ import Ground
 package import LiveQuery
 package import RankedCollections
 
-// Looking up what has changed.
+// Looking changes up.
 extension ResultReader {
   /// Looks up units that may have changed, and makes the editor agree with what is there now.
   ///

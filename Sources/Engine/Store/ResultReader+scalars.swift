@@ -22,7 +22,7 @@ extension ResultReader {
     return scalars
   }
 
-  /// The value of a result that is one, as it is kept; nil: it is not known.
+  /// The kept value of a result of one value; nil: unknown.
   package func keptValue() throws(FreshetError) -> SQLValue? {
     do {
       return try AggregateGroups.keyOfEverything.withUnsafeBytes { everything in
@@ -33,7 +33,7 @@ extension ResultReader {
 
   /// Brings the values up to date.
   ///
-  /// - Parameter known: those that other lists keep, by place.
+  /// - Parameter known: the values that other lists keep, by place.
   /// - Returns: the units whose result of `where` has changed, and whether `having` has; nil: the query must be run
   ///   again.
   package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)?

@@ -178,7 +178,7 @@ package final class ResultReader {
 
   /// The values of `alongside`, in the order of their names.
   ///
-  /// - Parameter reads: whether to read all of them: what is kept may be of another state.
+  /// - Parameter reads: whether to read all of them, because kept values may belong to another state.
   package func alongside(reads: Bool = false) throws(FreshetError) -> [NamedValue] {
     try values(alongside: plan.alongside.indices.dropLast(plan.scalars?.count ?? 0), reads: reads)
   }

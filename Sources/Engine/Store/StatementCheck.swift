@@ -17,7 +17,7 @@ package struct StatementCheck: ~Copyable {
     sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
   }
 
-  /// - Returns: what is wrong with a statement; nil: nothing.
+  /// - Returns: the error in a statement; nil: none.
   package func problem(_ sql: String) -> FreshetError? {
     do throws(FreshetError) {
       let checked = try WriteStatement(sql, place: "sql")

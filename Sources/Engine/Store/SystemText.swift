@@ -1,8 +1,8 @@
 import Ground
 
-/// Text files in which the system says something, such as those of `/proc`.
+/// The system's text files, such as those of `/proc`.
 enum SystemText {
-  /// The lines with their ends; none where there is no such file.
+  /// The lines with their ends; empty if the file does not exist.
   static func lines(_ path: String) -> [String] {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }

@@ -25,7 +25,7 @@ struct TotalsOneByOne {
     editor.setTotals(packedWhole)
     if reader.plan.section == nil { return editor.setTotals(packedWhole, ofSection: ReadRow.keyOfOnlySection) }
     for (section, values) in bySection {
-      // Which sections an error concerns is not known: none of them has the total.
+      // The sections that an error concerns are unknown: no section has the total.
       let list = errors.enumerated().map { Value(value: $1 == nil ? values[$0] ?? .null : .null, error: $1) }
       section.withUnsafeBytes { editor.setTotals(packed(list, totals.names), ofSection: $0) }
     }

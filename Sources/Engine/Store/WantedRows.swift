@@ -12,7 +12,7 @@ struct WantedRows {
     /// The identity's, among `identities`.
     var start: Int
     var length: Int32
-    /// The row's, among those that were asked for.
+    /// Its place among the wanted rows.
     var place: Int32
   }
 

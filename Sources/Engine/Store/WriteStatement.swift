@@ -86,7 +86,7 @@ final class WriteAudit {
     return try PreparedStatement(bounded: sql, connection)
   }
 
-  /// - Returns: what the authorizer answers.
+  /// - Returns: the authorizer's answer.
   fileprivate func counts(_ count: (inout StatementWeight) throws(FreshetError) -> Void) -> Int32 {
     if isCompiling {
       do throws(FreshetError) { try count(&weight) } catch {
@@ -97,7 +97,7 @@ final class WriteAudit {
     return sqlite_budget_work(1) == 0 ? SQLITE_OK : SQLITE_DENY
   }
 
-  /// - Returns: what the authorizer answers to what clients may not do.
+  /// - Returns: the authorizer's answer to an action that clients may not do.
   fileprivate func answer(_ action: Int32, to name: String, hasArgument: Bool) -> Int32 {
     hasDenied = true
     if isCompiling { return SQLITE_DENY }
@@ -116,7 +116,7 @@ final class WriteAudit {
   fileprivate var mayChangeSchema: Bool { !isCompiling }
 }
 
-/// SQLite's authorizer for what clients write.
+/// SQLite's authorizer for clients' SQL.
 func authorizeWrite(
   _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
   _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ inner: UnsafePointer<CChar>?

@@ -9,7 +9,7 @@ extension Writer {
 
     init(of connection: OpaquePointer) { self.connection = Mutex(UInt(bitPattern: connection)) }
 
-    /// The statement that runs fails; without one, nothing happens.
+    /// Makes the running statement fail; without one, does nothing.
     package func interrupt() {
       connection.withLock { if let open = $0.flatMap({ OpaquePointer(bitPattern: $0) }) { sqlite3_interrupt(open) } }
     }

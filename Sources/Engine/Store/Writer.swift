@@ -24,8 +24,7 @@ package final class Writer: FileConnection {
   /// Since the first transaction: a connection opens the -wal when it first reads.
   private var checkpoint: GuardedCheckpoint?
   package private(set) var files: WALFiles
-  /// Whether another connection may fare better: what was opened may have been opened wrongly, such as only for
-  /// reading.
+  /// Whether another connection may fare better: this one may have been opened wrongly, for example only for reading.
   package private(set) var isDoubtful = false
 
   private var contents: FileContents
@@ -104,7 +103,7 @@ package final class Writer: FileConnection {
 
   /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
   ///
-  /// - Returns: what each did. It is in the file that others see.
+  /// - Returns: the outcome of each. The writes are visible to others.
   /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `too_large`, `read_only`,
   ///   `overloaded`; `internal` when it is not known whether they are in the file.
   package func transact(_ transaction: Transaction) throws(FreshetError) -> [StatementResult] {

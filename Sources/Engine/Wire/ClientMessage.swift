@@ -11,7 +11,7 @@ package enum ClientMessage: Sendable {
   case requery(QuerySource, Window?)
   case resync
   case unsubscribe
-  /// - Parameter once: what it is called, where it may be asked for again.
+  /// - Parameter once: its name, if it may be repeated.
   case transact(TransactionSource, once: String?)
   /// Concerns no subscription: its id is its own.
   case ping

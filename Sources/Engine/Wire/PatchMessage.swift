@@ -10,7 +10,7 @@ package final class PatchMessage: Sendable {
   package let total: Int
   /// Nil when they are as they were.
   package let alongside: [NamedValue]?
-  /// That of another query, which takes the place of the one before; nil: it is as it was.
+  /// The order of a new query that replaces the former one; nil: unchanged.
   package let order: RowOrder?
   package let columns: [String]
   package let patch: Patch

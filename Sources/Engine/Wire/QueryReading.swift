@@ -2,8 +2,7 @@ package import LiveQuery
 
 extension Query {
   /// A query as clients write it: protocol 2.
-  ///
-  /// Fragments are trimmed, so that queries that differ in outer white space are one.
+  /// Fragments are trimmed, so that queries that differ only in outer white space are equal.
   ///
   /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for an impossible or unknown one: a misspelt
   ///   `orderby` must not give an unsorted list.

@@ -48,8 +48,7 @@ extension JSONWriter {
 }
 
 extension RowOrder {
-  /// The members `order` and `sectionOrder` of a message; nil where it has none. A term that cannot be read is one that
-  /// is not known.
+  /// The members `order` and `sectionOrder` of a message; nil if it has none. A term that cannot be read is unknown.
   package init?(members json: JSONValue) {
     guard case .array(let terms)? = json["order"] else { return nil }
     self.init()

@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// Reads what a server sends to one subscription: protocol 3.2. Missing members, and those of another type, throw.
+/// Reads a server's messages to one subscription: protocol 3.2. Missing members, and those of another type, throw.
 package struct ServerMessageReader {
   /// The columns of the last snapshot.
   private var columns: [String] = []

@@ -33,7 +33,7 @@ struct websocket {
   SSL_CTX *tls; /* NULL without TLS */
   websocket_callbacks callbacks;
 
-  /* Under `lock`: what other threads want. */
+  /* Under `lock`: the wishes of other threads. */
   pthread_mutex_t lock;
   struct lws_context *wakeable; /* NULL before the connection is made, and after its end */
   struct outgoing *first, **end;
@@ -114,7 +114,7 @@ static int write_next(websocket *socket, struct lws *wsi) {
   return 0;
 }
 
-/* Does what other threads want. */
+/* Carries out the wishes of other threads. */
 static void take_wishes(websocket *socket) {
   pthread_mutex_lock(&socket->lock);
   bool closes = socket->closes, reads_on = socket->wsi && socket->reads_on, writes = socket->first;
@@ -225,7 +225,7 @@ static struct lws_context *make_context(websocket *socket, const struct lws_prot
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
       .connect_timeout_secs = WEBSOCKET_PATIENCE,
       .timeout_secs = WEBSOCKET_PATIENCE,
-      /* One connection, and what wakes the thread. */
+      /* One connection, and the pipe that wakes the thread. */
       .fd_limit_per_thread = 8,
       .gid = -1,
       .uid = -1,

@@ -20,7 +20,7 @@ extension LiveDatabase {
   /// ```
   ///
   /// - Parameters:
-  ///   - request: what the list shows.
+  ///   - request: selects the list's rows.
   ///   - sectionBy: the values that the rows of a section share.
   ///   - key: what identifies a row, if not the primary key of the first table, the columns of GROUP BY, or all columns
   ///     of DISTINCT, UNION, INTERSECT and EXCEPT.

@@ -55,7 +55,7 @@ extension LiveDatabase {
   /// A list of rows.
   ///
   /// - Parameters:
-  ///   - query: what the list shows.
+  ///   - query: selects the list's rows.
   ///   - window: the offsets whose contents are wanted at first; nil: all. A list of a million rows needs a window:
   ///     sections, counts and index paths cover all rows, and the visible rows have contents.
   public func results(_ query: Query, window: Range<Int>? = nil) -> FetchedResultsController<ResultRow> {

@@ -46,7 +46,7 @@ extension Connection {
     for transaction in unsent { transaction.answer.resume(throwing: error) }
   }
 
-  /// Whether a list that the server has ended may return with another token, or as another client.
+  /// Whether a list that the server has ended may return with a new token, or as another client.
   func awaitsToken(_ error: FreshetError) -> Bool {
     token != nil && (error.code == .unauthenticated || refusal != nil && error.code == .notAllowed)
   }

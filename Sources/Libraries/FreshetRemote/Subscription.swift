@@ -60,7 +60,7 @@ struct Subscription: Sendable {
     if unansweredWindows == 0 { requestedWindow = nil }
   }
 
-  /// Subscribes on a new connection, or as another client, and requests once what was not answered.
+  /// Subscribes on a new connection, or as another client, and repeats the unanswered requests once.
   mutating func begin() {
     isEnded = false
     unansweredWindows = requestedWindow == nil ? 0 : 1

@@ -28,7 +28,7 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   /// The results before the first fetch.
   public init() {}
 
-  /// Adapts to another window, or another count.
+  /// Adapts to a new window, or a new count.
   mutating func setWindow(_ next: Window) {
     window = next.range(total: count)
     holdsNothing = next.limit == 0 || next.offset > count

@@ -27,8 +27,7 @@ final class WebSocket: LiveSocket, @unchecked Sendable {
 
   /// Connects by TLS. To be called before `run`.
   ///
-  /// - Parameter authorities: a file in PEM format, of those whose certificates are trusted; nil: those that the system
-  ///   trusts.
+  /// - Parameter authorities: a file in PEM format, with the trusted authorities; nil: the system's.
   /// - Throws: `FreshetError` for a file without certificates.
   func useTLS(trusting authorities: String?) throws(FreshetError) {
     if websocket_use_tls(pointer, authorities) { return }

@@ -12,7 +12,7 @@ struct channel_kind {
   void (*queued)(struct channel *channel, const gateway_frame *frame);
   /* There is no memory for a frame. */
   void (*fail)(struct channel *channel);
-  /* Closes after what is queued. */
+  /* Closes after the queued frames. */
   void (*end)(struct channel *channel, uint16_t code, const char *reason);
   /* Twice a second. */
   void (*watch)(struct channel *channel, lws_usec_t now);

@@ -12,7 +12,7 @@
 #include "loop.h"
 #include "tls.h"
 
-/* Lets go of what a command owns. */
+/* Frees the members of a command. */
 static void discard(gateway *gateway, const struct command *command) {
   if (command->frame) frame_let_go(gateway, command->frame);
   switch (command->kind) {

@@ -37,7 +37,7 @@ struct command {
 /* Any thread. Takes what the command owns, also when the service thread has ended and nothing is done. An urgent one
    wakes that thread, others leave it to gateway_flush. */
 void commands_push(gateway *gateway, struct command command, bool is_urgent);
-/* Service thread: carries out what is queued, and lets go of what is left of it. */
+/* Service thread: carries out the queued commands, and frees them. */
 void commands_run(gateway *gateway, void (*run)(struct gateway *gateway, struct command *command));
 /* Service thread: whether there is something to carry out. */
 bool commands_wait(gateway *gateway);

@@ -25,9 +25,9 @@ struct connection {
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
 };
 
-/* The one that has this socket; NULL: none. */
+/* The connection of this socket; NULL: none. */
 struct connection *connection_at(const gateway *gateway, int descriptor);
-/* NULL for one that is not known. */
+/* NULL for an unknown one. */
 struct connection *connection_of(struct lws *wsi);
 bool connection_open(gateway *gateway, struct lws *wsi);
 void connection_free(struct connection *connection);

@@ -122,7 +122,7 @@ static void linger(struct exchange *exchange) {
   }
 }
 
-/* Once for each that is there: those that go on waiting are put at the end. */
+/* Once for each present one: those that still wait are put at the end. */
 static void fire_pump(gateway *gateway) {
   for (uint32_t left = gateway->exchanges.unfinished.count; left && gateway->exchanges.unfinished.count; left--) {
     struct exchange *exchange = lws_container_of(lws_dll2_get_head(&gateway->exchanges.unfinished), struct exchange, waiting);
@@ -269,7 +269,7 @@ static struct exchange *exchange_create(struct connection *connection, struct re
 void exchange_refuse_late(struct connection *connection, bool has_begun) {
   gateway *gateway = connection->gateway;
   struct exchange *exchange = NULL;
-  /* A browser that opens a connection in advance expects no answer to what it has not asked. */
+  /* A browser that opens a connection in advance expects no answer without a request. */
   if (has_begun && !connection->exchange) exchange = exchange_create(connection, request_create_empty());
   if (!exchange) {
     doom(gateway, connection->wsi);

@@ -164,7 +164,7 @@ void gateway_enter_thread(gateway *gateway); /* NULL: leaves it */
 lws_usec_t gateway_now(const gateway *gateway);
 void gateway_log(gateway *gateway, int level, const char *format, ...) LWS_FORMAT(3);
 
-/* How long a peer may take nothing of what is on its way to it. */
+/* How long a peer may read nothing of the data on its way to it. */
 lws_usec_t read_patience(const gateway *gateway);
 
 #endif

@@ -31,7 +31,7 @@ static gateway_fault find_fault(const struct connection *connection, const struc
   if (verdict != GATEWAY_NO_FAULT) return verdict;
   if (!list_contains(request->connection, "upgrade", true)) return GATEWAY_NO_CONNECTION_UPGRADE;
   if (!is_key(request->key)) return GATEWAY_BAD_KEY;
-  /* There is one protocol: a client that offers none means that. */
+  /* One protocol exists, so a client that offers none means it. */
   bool is_known = !head->protocols.length || list_contains(head->protocols, c->subprotocol, false);
   return is_known ? GATEWAY_NO_FAULT : GATEWAY_BAD_PROTOCOL;
 }

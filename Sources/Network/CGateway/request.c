@@ -106,7 +106,7 @@ static gateway_span put_query(struct request *request, struct lws *wsi, char *sc
   size_t before = request->used;
   for (int part = 0;; part++) {
     int length = lws_hdr_copy_fragment(wsi, scratch, capacity, WSI_TOKEN_HTTP_URI_ARGS, part);
-    /* What libwebsockets makes of a "?" with nothing behind it. */
+    /* libwebsockets' form of a "?" with nothing behind it. */
     if (length < 0 || (part == 0 && length == 1 && *scratch == '/')) break;
     if (part > 0) put(request, "&", 1);
     put_encoded(request, scratch, (size_t)length);

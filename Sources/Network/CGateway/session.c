@@ -122,8 +122,8 @@ static void wait_for_room(struct session *session) {
   lws_callback_on_writable(session->wsi);
 }
 
-/* A socket that took all that it was given most likely takes more, so it is not asked first: that spares every write a
-   turn of the loop, and what asking costs there. */
+/* A socket that took all of the last write most likely takes more, so it is not polled first: that saves each write a
+   turn of the loop, and the cost of polling. */
 void sessions_write_due(gateway *gateway) {
   struct lws_dll2 *first;
   while ((first = lws_dll2_get_head(&gateway->channels.due))) {

@@ -39,7 +39,7 @@ static struct stream *stream_of(struct channel *channel) { return lws_container_
 
 gateway_channel_id stream_channel(const struct stream *stream) { return stream->channel.id; }
 
-/* Ends what the exchange has of the stream. */
+/* Ends the exchange's part of the stream. */
 static void close_stream(struct exchange *exchange) {
   struct stream *stream = exchange->stream;
   gateway *gateway = exchange->gateway;

@@ -7,7 +7,7 @@ internal import Synchronization
 final class AddressLimits: Sendable {
   private struct Usage {
     var connections = 0
-    /// Those beyond the limit that are answered 429.
+    /// Connections beyond the limit that are answered 429.
     var refused = 0
   }
 

@@ -10,7 +10,7 @@ package struct GatewayCounters: Hashable, Sendable {
   package let late: Int
   /// Answers that there was no room for.
   package let memory: Int
-  /// Connections that took nothing of what was sent to them.
+  /// Connections whose clients read nothing of the data sent to them.
   package let stalled: Int
   /// Bytes of frames, answers and streams on their way out now. A frame that several wait for counts once.
   package let outgoing: Int

@@ -1,4 +1,4 @@
-/// Receives what happens on a gateway's sockets.
+/// Receives the events of a gateway's sockets.
 ///
 /// All methods are called on the gateway's one service thread, one at a time, and must return soon: what takes longer
 /// is handed to another thread, which answers with the gateway's own methods. The bytes of a message are valid during
@@ -52,7 +52,7 @@ extension GatewayDelegate {
   ) {}
 }
 
-/// How bad it is what a gateway logs.
+/// The severity of a gateway's log line.
 package enum GatewayLogLevel: Int32, Sendable {
   case error
   case warning

@@ -3,7 +3,7 @@ internal import CGateway
 let errorCapacity = 512
 
 extension Duration {
-  /// Rounded down, within what C takes.
+  /// Rounded down, within the range of C's type.
   var milliseconds: Int32 {
     let seconds = min(max(components.seconds, 0), Int64(Int32.max) / 1000)
     return Int32(clamping: seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)

@@ -5,7 +5,7 @@ package struct HTTPRequest: Hashable, Sendable {
   package var method: String
   /// The path, percent-decoded, without the query.
   package var path: String
-  /// What follows "?", percent-encoded; empty when absent.
+  /// The part after "?", percent-encoded; empty when absent.
   package var query: String
   package var origin: String?
   package var host: String?
@@ -27,7 +27,7 @@ package struct HTTPRequest: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-  /// Copies what is valid during a callback only.
+  /// Copies data that is valid during a callback only.
   init(_ request: gateway_request) {
     method = String(request.method)
     path = String(request.path)

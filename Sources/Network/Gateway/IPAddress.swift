@@ -9,7 +9,7 @@ package struct IPAddress: Hashable, Sendable {
   /// Whether it is one of IPv4.
   var isFour: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-  /// - Returns: nil for what is no address.
+  /// - Returns: nil if it is not an address.
   package init?(_ text: some StringProtocol) {
     let isSix = text.contains(":")
     var bytes = [UInt8](repeating: 0, count: 16)

@@ -50,7 +50,7 @@ struct ListeningSockets {
     }
   }
 
-  /// Another one at the same address, where connections are spread over those that share it.
+  /// A second socket at the same address: the system spreads connections over both.
   private static func another(like first: Int32) -> Int32 {
     #if os(Linux)
       var address = sockaddr_storage()

@@ -20,7 +20,7 @@ package struct RateLimit: Sendable {
 
     package init() {}
 
-    /// Whether it is as one that was never used.
+    /// Whether the account is as good as new.
     package func isSettled(at now: Int64) -> Bool { paidUntil <= now }
   }
 
@@ -35,7 +35,7 @@ package struct RateLimit: Sendable {
     return wait
   }
 
-  /// Takes one time, whether or not there is one.
+  /// Charges one unit, also beyond the limit.
   ///
   /// - Returns: 0, or the microseconds until the next one is allowed.
   func charge(_ account: inout Account, at now: Int64) -> Int64 {

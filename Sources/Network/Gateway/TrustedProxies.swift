@@ -1,8 +1,7 @@
 /// The proxies whose word is taken for who a client is.
-///
-/// A proxy that the operator trusts says whose request it passes on. It appends that address to what the request said
-/// already, so the list is read from its end, over the proxies that are trusted, to the first address that is not one
-/// of theirs: what stands before that is only claimed. Other peers are not believed.
+/// A proxy that the operator trusts names the client of a request: it appends the address to the request's own list. So
+/// the list is read from its end, over trusted proxies, to the first other address; earlier entries are mere claims.
+/// Other peers are not believed.
 package struct TrustedProxies: Sendable {
   /// The longest text that is read as an address, with its port.
   private static let longest = 63

@@ -60,7 +60,7 @@ package enum DemoDatabase {
     let insert = try PreparedStatement(db.raw, DemoSchema.insertWell)
     var generator = DemoGenerator(seed: seed)
     for row in 0..<rows {
-      // One for each county first, so that none is empty.
+      // One for each county first, so that no county is empty.
       let well = Well.random(&generator, county: row < County.all.count ? row : nil)
       for (index, value) in well.values.enumerated() { insert.bind(value, at: Int32(index + 1)) }
       _ = try insert.step()

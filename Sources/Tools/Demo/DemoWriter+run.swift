@@ -25,7 +25,7 @@ extension DemoWriter {
     let checkpoint = GuardedCheckpoint(for: connection.raw, path: path, patience: 10_000)
     defer { withExtendedLifetime(connection) { checkpoint.close() } }
     let turn = WriterTurn(path: path)
-    // Made when it is this one's turn: it counts what it finds.
+    // Made when this demo's turn comes, because it counts the present rows.
     var writer: DemoWriter?
     let clock = ContinuousClock()
     let pause = writesPerSecond > 0 ? Duration.seconds(1 / writesPerSecond) : Duration.seconds(3600)

@@ -1,4 +1,4 @@
-/// Names as they stand on leases: who owned the land, what kind of land it is, which well on it.
+/// Names as they stand on leases: the owner of the land, the kind of land, the number of the well.
 enum WellNames {
   /// Such as "Aardvark Federal 12-3H".
   static func name(_ generator: inout DemoGenerator) -> String {

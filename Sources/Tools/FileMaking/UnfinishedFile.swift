@@ -1,8 +1,7 @@
 import Foundation
 
 /// An unfinished file next to its final path, under a name that says which process is making it.
-///
-/// What a process that was killed left behind is removed by the next one that makes the same file.
+/// Leftovers of a killed process are removed by the next one that makes the same file.
 struct UnfinishedFile {
   let path: String
   private let finalPath: String
@@ -24,7 +23,7 @@ struct UnfinishedFile {
     discard()
   }
 
-  /// Removes what is there of it. Does nothing after `publish`.
+  /// Removes the unfinished file. Does nothing after `publish`.
   func discard() { Self.remove(path) }
 
   /// Writes the file through to the disk and gives it its final name.
@@ -35,7 +34,7 @@ struct UnfinishedFile {
     guard isSynced else { throw failure("write") }
     // A log that belongs to an earlier file of the name would be taken for this one's.
     for suffix in Self.companions { unlink(finalPath + suffix) }
-    // Not rename(2), which would replace what another process may have made meanwhile.
+    // Not rename(2), which would replace a file that another process may have made meanwhile.
     guard link(path, finalPath) == 0 else {
       throw errno == EEXIST ? FileMakingError(code: .exists, message: "\(finalPath) exists already") : failure("name")
     }

@@ -29,7 +29,7 @@ struct ChangesDelivery {
   }
 
   /// - Parameter taken: called when the queue has room again.
-  /// - Throws: `CommandFailure` with what has ended it.
+  /// - Throws: `CommandFailure` with the reason of the end.
   func run(_ queue: ChangesQueue, taken: () -> Void) throws {
     while true {
       switch queue.take() {

@@ -6,7 +6,7 @@ import Logging
 /// The position of a consumer: a line in a file, next to the feed's own state.
 final class ChangesPosition {
   let journal: FeedJournal
-  /// The position that it has; nil: none yet, or one that means nothing any more.
+  /// The known position; nil: none yet, or an invalid one.
   private(set) var known: String?
   private let path: String
 

@@ -51,7 +51,7 @@ struct Demo: ParsableCommand {
   private func prepare(_ path: String) throws {
     if FileManager.default.fileExists(atPath: path) {
       if DemoDatabase.isCurrent(at: path) { return }
-      // The cache of another version, or what is left of a broken disk: it is the demo's own file.
+      // The cache of another version, or a leftover of a broken disk: it is the demo's own file.
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
     // From here on Ctrl-C is looked for instead of ending the process, so that nothing unfinished stays.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Server
 
-/// Where it is written who asked and wrote what.
+/// Options for the access log and the audit log.
 struct LogOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

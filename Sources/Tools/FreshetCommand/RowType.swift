@@ -175,7 +175,7 @@ extension RowType {
 }
 
 extension String {
-  /// As a string literal, which JavaScript and Swift write alike for what names are made of.
+  /// As a string literal, which JavaScript and Swift write alike for characters of names.
   fileprivate var literal: String {
     "\""
       + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

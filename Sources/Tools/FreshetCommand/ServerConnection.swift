@@ -44,7 +44,7 @@ final class ServerConnection {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// To the first address that takes it; -1 when none does.
+  /// To the first address that accepts; -1 if none does.
   private static func connect(_ list: UnsafeMutablePointer<addrinfo>?, _ patience: Int) -> Int32 {
     var next = list
     while let address = next?.pointee {

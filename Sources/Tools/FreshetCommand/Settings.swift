@@ -48,7 +48,7 @@ struct Settings {
 
   /// The values of a flag that can be repeated, or of a variable; nil where neither is given.
   ///
-  /// - Parameter mistake: what is wrong with one of them.
+  /// - Parameter mistake: the error in one of them.
   func list(
     _ flags: [String], _ flag: String, _ variable: String, _ mistake: (String) -> String?
   ) throws -> [String]? {

@@ -3,7 +3,7 @@ import ChangeCapture
 import Foundation
 import Server
 
-/// Where what is known of the file is kept for the next start.
+/// Where the state of the file is kept for the next start.
 struct StateOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

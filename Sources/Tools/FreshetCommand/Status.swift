@@ -68,7 +68,7 @@ extension StatusReport {
       zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: "  ")
         .trimmingCharacters(in: .whitespaces)
     }
-    // Those of a folder's databases are many.
+    // A folder has too many servers to add their logs.
     if servers.contains(where: { $0.name != nil }) { return lines.joined(separator: "\n") }
     if let log {
       lines.append("log: \(log.messages) messages, \(log.bytes) bytes, from \(log.first) to \(log.last)")

@@ -92,7 +92,7 @@ extension SectionedResults<ResultRow> {
     }
   }
 
-  /// The indexes of the columns whose values a change brought; none where the old ones were not here.
+  /// The indexes of the columns that a change gave new values; empty if the old values were not held.
   func changedColumns(_ change: ResultsPatch.Change, from old: Self) -> [Int] {
     guard let before = old.rowIfLoaded(at: change.from), let after = rowIfLoaded(at: change.to) else { return [] }
     return after.values.indices.filter { before.values[$0] != after.values[$0] }

@@ -28,7 +28,7 @@ final class ScreenOutput: WatchOutput {
 
   func show(_ change: (patch: ResultsPatch, old: Rows)?, _ list: WatchedList) {
     if let (patch, old) = change {
-      // Scrolling leaves what stands out where it is.
+      // Highlights stay where they are when the user scrolls.
       if !patch.isLoadingOnly { marks = ChangeMarks(patch, from: old, to: list.rows) }
     } else {
       marks = ChangeMarks()

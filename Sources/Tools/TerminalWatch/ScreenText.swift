@@ -6,7 +6,7 @@ import LiveQuery
 package struct ScreenText {
   package var width: Int
   package var height: Int
-  /// Without colour what changed is bold.
+  /// Without colour, changes are bold.
   package var hasColor: Bool
 
   package init(width: Int, height: Int, hasColor: Bool) {
@@ -18,7 +18,7 @@ package struct ScreenText {
   /// Lines between the column names and the status.
   package var bodyHeight: Int { height - 2 }
 
-  /// - Parameter marks: what the last patch changed.
+  /// - Parameter marks: the changes of the last patch.
   /// - Parameter status: the last line, given the number of rows shown.
   /// - Returns: `height` lines, each of `width` cells at most, escape sequences not counted; and how many rows they
   ///   show.

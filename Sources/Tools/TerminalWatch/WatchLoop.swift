@@ -38,8 +38,7 @@ package actor WatchLoop {
   /// Signals from now on end it in order. To be called before other threads are made.
   ///
   /// - Parameters:
-  ///   - authorities: a file, in PEM format, of those whose certificates are trusted; nil: those that the system
-  ///     trusts.
+  ///   - authorities: a file, in PEM format, with the trusted authorities; nil: the system's.
   ///   - isOnce: whether it ends when the result is there.
   /// - Throws: `FreshetError` for an invalid address, and for a file without certificates.
   package init(

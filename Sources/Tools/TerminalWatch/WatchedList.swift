@@ -18,7 +18,7 @@ struct WatchedList {
   private(set) var window: Window?
   /// It was asked for, and has not come yet.
   private var isAsked = false
-  /// The one to be asked for after that.
+  /// The window to ask for after that.
   private var wish: Window?
 
   init(window: Window?) { self.window = window }

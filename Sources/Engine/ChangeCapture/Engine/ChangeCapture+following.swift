@@ -1,6 +1,6 @@
 import CSQLite
 
-// Which tables a capture follows, and what is known of them.
+// The tables that a capture follows, and its memory of them.
 extension ChangeCapture {
   /// Follows a table from the state seen last on, or remembers more of a table that is already followed.
   ///
@@ -109,8 +109,8 @@ extension ChangeCapture {
     }
   }
 
-  /// The connection shows other contents than the file has now: those who open it from now on share nothing with those
-  /// who have it open.
+  /// The connection shows other contents than the file has now: connections opened from now on share nothing with the
+  /// open ones.
   package func noteStale() { locked { file.isStale = true } }
 
   /// Whether there are tables that are not read yet.
@@ -120,9 +120,9 @@ extension ChangeCapture {
 
   /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
   ///
-  /// - Returns: whether there are more. False where another capture has gone on to another state.
+  /// - Returns: whether more is left. False where another capture has advanced to another state.
   package func readOn() -> Bool {
-    // An error may have ended the transaction: what is read then would be of another state.
+    // An error may have ended the transaction: later reads would see another state.
     guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
     return locked {
       if isBehind || !isReading { return false }

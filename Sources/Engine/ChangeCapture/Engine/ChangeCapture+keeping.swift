@@ -24,7 +24,7 @@ extension CaptureState {
 }
 
 extension CaptureState.Table {
-  /// Under the lock of what is remembered.
+  /// Under the lock of the memory.
   init?(_ table: FollowedTable) {
     guard let captured = table.table, table.summary.isComplete, !table.isBroken, table.delta.isEmpty else { return nil }
     let summary = table.summary

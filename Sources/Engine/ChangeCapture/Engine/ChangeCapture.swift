@@ -94,8 +94,8 @@ package final class ChangeCapture {
   /// - Parameters:
   ///   - connection: an `sqlite3 *` that stays open for as long as this is used.
   ///   - captures: those of the process of this file; nil: nothing is shared.
-  ///   - state: what was kept, perhaps by another process: its tables are followed, and the first tick reports what
-  ///     changed in them since. Where it is of another file, nothing is known, as without it (`isRestored`).
+  ///   - state: a kept state, perhaps of another process: its tables are followed, and the first tick reports their
+  ///     changes since. If it is of another file, it is ignored (`isRestored`).
   package init(
     _ connection: OpaquePointer, _ settings: Settings = Settings(), sharing captures: FileCaptures? = nil,
     restoring state: CaptureState? = nil
@@ -223,7 +223,7 @@ package final class ChangeCapture {
     return tick
   }
 
-  /// Joins those who follow the same file, now that all see the same state.
+  /// Joins the other captures of the file, now that all see the same state.
   private func join() {
     guard let shared = joined, !hasEndedEarly else { return }
     joined = nil

@@ -2,7 +2,7 @@ import CSQLite
 
 // Comparing everything, and what the schema says of the tables.
 extension FileCapture {
-  /// Reads what page 1 says, where it changed.
+  /// Reads the facts of page 1, if it changed.
   ///
   /// - Returns: the numbers of tables that must be compared as a whole.
   func readFirstPage(_ tick: inout FileTick) throws(Doubt) -> Set<Int> {
@@ -30,7 +30,7 @@ extension FileCapture {
   /// - Returns: whether the table must be compared as a whole.
   func define(_ table: FollowedTable, _ stored: StoredTable?) -> Bool {
     let mustCompare = table.define(stored)
-    // The fields that were wanted are those of other columns.
+    // The wanted fields belong to other columns now.
     if table.isUndefined { ticks.forgetFields(of: table.number) }
     return mustCompare
   }

@@ -1,6 +1,6 @@
 // Going on from a state that another process has kept.
 extension FileCapture {
-  /// Whether what is remembered means something to another process.
+  /// Whether the memory is of use to another process.
   var canBeKept: Bool {
     switch seen {
     // Comparing is the rule where the count of copied frames is wrong, and a state of such a generation is no
@@ -17,7 +17,7 @@ extension FileCapture {
     restored = state
   }
 
-  /// Begins the first tick: what is remembered is of the state that was kept.
+  /// Begins the first tick: the memory is that of the kept state.
   ///
   /// - Returns: why everything must be compared with it; nil: frames may lead on from it, or nothing was restored.
   func takeUpRestored() -> Doubt.Reason? {
@@ -43,7 +43,7 @@ extension FileCapture {
     } catch { return error.reason }
   }
 
-  /// Compares the schema with what it was.
+  /// Compares the schema with the former one.
   ///
   /// - Returns: whether a table has another definition or root page.
   private func redefine() -> Bool {

@@ -1,6 +1,6 @@
-// Going through states on the way to the present one: those that others have read, or that of each commit.
+// Advancing through intermediate states: those that other captures have read, or that of each commit.
 extension FileCapture {
-  /// In one tick; each costs what a tick costs.
+  /// In one tick; each costs as much as a tick.
   private static let mostStops = 8
 
   /// States between the last one and the present one whose pages all still exist, in their order.

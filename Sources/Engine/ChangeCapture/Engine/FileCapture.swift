@@ -71,7 +71,7 @@ final class FileCapture: @unchecked Sendable {
 
   // MARK: - Ticks
 
-  /// Brings everything that is remembered to the state that the transaction sees. Never fails: what is not known is
+  /// Brings everything that is remembered to the state that the transaction sees. Never fails: unknown changes are
   /// reported as unknown.
   ///
   /// - Parameters: see `ChangeCapture.advance`.
@@ -183,7 +183,7 @@ final class FileCapture: @unchecked Sendable {
     }
   }
 
-  /// A capture has ended. With the last one goes what is remembered.
+  /// A capture has ended. The memory goes with the last one.
   func leave() {
     captures -= 1
     if captures > 0 { return }

@@ -15,7 +15,7 @@ package final class FileCaptures: @unchecked Sendable {
 
   /// The memory of the file that a connection has open.
   ///
-  /// - Returns: nil where that is not known.
+  /// - Returns: nil if unknown.
   func capture(of connection: OpaquePointer, _ settings: ChangeCapture.Settings) -> FileCapture? {
     guard let number = FileNumber(connection) else { return nil }
     lock.lock()

@@ -105,7 +105,7 @@ struct FileTicks {
     dropTaken()
   }
 
-  /// Lets go of what all have taken that follow something, and of what is too much.
+  /// Frees the ticks that all following captures have taken, and those beyond the limit.
   private mutating func dropTaken() {
     var needed = end
     for cursor in cursors where !cursor.wishes.isEmpty { needed = min(needed, cursor.next) }
@@ -118,13 +118,13 @@ struct FileTicks {
     if count == 0 { return }
     first += count
     if count < ticks.count { return ticks.removeFirst(count) }
-    // One by one: usually there is one.
+    // One by one, because there usually is only one.
     while ticks.popLast() != nil {}
   }
 }
 
 extension CapturedTick {
-  /// Takes in what a file's tick has for a capture, behind what it took in before.
+  /// Adds a file's tick for a capture, behind those that it has.
   ///
   /// - Parameter number: the capture's number of a table.
   mutating func add(_ tick: FileTick, _ cursor: CaptureCursor, _ number: (Int) -> Int) {

@@ -1,4 +1,4 @@
-/// A table that queries read, and what is remembered of it.
+/// A table that queries read, and the memory of it.
 ///
 /// It is read after its first list was sent, `pagesAtOnce` pages a tick. Until then, a commit that may concern it runs
 /// its queries again (`reading` in `/v1/explain`). When the summaries of all tables take more than `memoryLimit`, the
@@ -83,7 +83,7 @@ final class FollowedTable {
 
   // MARK: - The schema
 
-  /// Takes over what the catalog says now.
+  /// Takes over the catalog's present entry.
   ///
   /// - Returns: whether the table must be compared as a whole, because it has another root page.
   func define(_ stored: StoredTable?) -> Bool {
@@ -127,7 +127,7 @@ final class FollowedTable {
     summary.take(masksOf: layout)
   }
 
-  /// Takes over what another memory of the same state has, where it is more.
+  /// Takes over the memory of another table at the same state, if that has more.
   func take(_ other: FollowedTable) {
     take(masksOf: other.known.layout)
     let (mine, others) = (Set(summary.layout.remembered), Set(other.summary.layout.remembered))

@@ -37,7 +37,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     self.wal = wal
   }
 
-  /// Another state begins; nothing is known about it.
+  /// Begins a new state, about which nothing is known.
   func begin(pageSize: Int, isBackfilled: Bool) {
     // Images that were read ahead have the former page size.
     if pageSize != self.pageSize { ahead.removeAll() }
@@ -101,7 +101,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   /// Reads what the database file has of pages that some frames hold anew, before a checkpoint overwrites it.
   ///
   /// - Parameters:
-  ///   - isNewGeneration: whether the frames are of another generation than those taken in before.
+  ///   - isNewGeneration: whether the frames belong to another generation than the former ones.
   ///   - isWanted: asked for each page.
   func readAhead(_ frames: ClosedRange<UInt32>, isNewGeneration: Bool, _ isWanted: (UInt32) -> Bool) {
     frameHeader.resize(to: FrameReader.frameHeaderSize)

@@ -19,7 +19,7 @@ package final class ByteBuffer {
 
   func removeAll() { count = 0 }
 
-  /// Gives back what a burst needed.
+  /// Frees the memory that only a burst needed.
   func trim(to limit: Int) {
     guard capacity > limit else { return }
     start.deallocate()

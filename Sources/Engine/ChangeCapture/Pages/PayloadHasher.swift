@@ -14,7 +14,7 @@ package struct PayloadHasher: Sendable {
     self.init(using: &generator)
   }
 
-  /// Goes on with the seed of another process: what that has hashed has the same hashes here.
+  /// Continues with the seed of another process, so that its hashes stay valid.
   init(words: (UInt64, UInt64, UInt64, UInt64)) {
     seed = (words.0 | 1, words.1 | 1, words.2 | 1, words.3 | 1)
   }
@@ -47,7 +47,7 @@ package struct PayloadHasher: Sendable {
       var cursor = bytes
       var left = count
       if left > 48 {
-        // Three products that do not wait for one another.
+        // Three independent products.
         var (other, third) = (state, state)
         repeat {
           state = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ state)

@@ -25,7 +25,7 @@ package struct CaptureState: @unchecked Sendable {
     var captured: CapturedTable
     /// Hashes its rows.
     var hasher: PayloadHasher
-    /// With what is remembered.
+    /// The layout, with the remembered fields.
     var layout: RecordLayout
     var keepsRows: Bool
     var root: UInt32

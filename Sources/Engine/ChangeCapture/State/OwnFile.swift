@@ -44,7 +44,7 @@ package enum OwnFile {
     return bytes
   }
 
-  /// Makes a file that takes another name when it is whole; one that an earlier process has left is gone.
+  /// Makes a file that gets its name when it is whole; a leftover of an earlier process is removed.
   ///
   /// - Returns: its descriptor.
   package static func make(_ path: String) throws(StateFailure) -> Int32 {

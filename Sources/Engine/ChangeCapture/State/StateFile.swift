@@ -1,7 +1,7 @@
 import Ground
 import Synchronization
 
-/// A file that keeps the states of one database for one purpose, and which one process uses at a time.
+/// A file that keeps the states of one database for one purpose. One process uses it at a time.
 ///
 /// A write goes to another file, which takes the name once it is on the disk: a state is there whole or not at all. It
 /// belongs to the user alone (0600, in a folder with 0700): one that others may write to is not read.
@@ -28,7 +28,7 @@ package final class StateFile: Sendable {
 
   /// Takes the file of a database.
   ///
-  /// - Parameter part: what it is for, such as "server".
+  /// - Parameter part: its purpose, such as "server".
   /// - Throws: a sentence: the folder cannot be used, or another process has the file.
   package init(of database: String, part: String, in folder: String) throws(StateFailure) {
     try StateFolder.make(folder)
@@ -62,7 +62,7 @@ package final class StateFile: Sendable {
   /// Reads the kept state, which is from now on not the last of its process any more.
   ///
   /// - Returns: nil: no state is kept.
-  /// - Throws: a sentence: what is there cannot be used.
+  /// - Throws: a sentence: the file cannot be used.
   package func read() throws(StateFailure) -> Found? {
     guard let (descriptor, status) = try OwnFile.open(path, O_RDWR) else { return nil }
     defer { close(descriptor) }
@@ -92,7 +92,7 @@ package final class StateFile: Sendable {
     bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: CaptureState.Prefix.inodeOffset, as: UInt64.self) }
   }
 
-  /// Nothing came of this process: what was read is the last again.
+  /// This process changed nothing: the state that was read is the last again.
   package func putBack() {
     guard wasLast.withLock({ $0 }), !isRemoved.withLock({ $0 }) else { return }
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)

@@ -20,7 +20,7 @@ package enum StateFolder {
   ///
   /// - Parameters:
   ///   - database: its path, by which it is known under every other name as well; the file need not be there.
-  ///   - part: what the state is for.
+  ///   - part: the purpose of the state.
   package static func stem(of database: String, part: String, in folder: String) -> String {
     let path = realPath(database)
     let name = path.split(separator: "/").last.map(String.init) ?? ""
@@ -61,7 +61,7 @@ package enum StateFolder {
     for part in folder.split(separator: "/") {
       path += "/" + part
       if mkdir(path, 0o700) == 0 || errno == EEXIST { continue }
-      // A folder that is there may be in one that cannot be written.
+      // An existing folder may be in one that cannot be written.
       let code = errno
       var status = stat()
       if stat(path, &status) != 0 { throw StateFailure("cannot make the folder \(path)", code) }

@@ -2,7 +2,7 @@
 package struct CapturedTable: Equatable, Sendable {
   package var name: String
   package var rootPage: UInt32
-  /// The statement that made it. Another text may mean other values in records that are the same bytes.
+  /// The statement that made it. With another text, records of the same bytes may mean other values.
   package var definition: String
   /// Without anything remembered.
   package var layout: RecordLayout
@@ -17,7 +17,7 @@ package struct CapturedTable: Equatable, Sendable {
 
 /// How changes of a table are found at the moment.
 package enum CaptureForm: String, Sendable {
-  /// By what is remembered of each row.
+  /// By a hash of each row.
   case rows
   /// By what is remembered of each page, and the page's former image: the table is large.
   case pages
@@ -44,8 +44,8 @@ package struct CapturedTick {
   package internal(set) var commits: Int64 = 0
   /// The schema may have changed.
   package internal(set) var hasSchemaChanged = false
-  /// By the number that the table was given, what changed in it; without those in which nothing did. A tick that went
-  /// through other states has several of a table, the oldest first.
+  /// The changes by the table's number, without unchanged tables. A tick that passed intermediate states has several
+  /// for a table, the oldest first.
   package internal(set) var deltas: [(table: Int, delta: ChangedRows)] = []
   /// It went through other states: records of rows that changed on the way need not be those of its state.
   package internal(set) var hasStopped = false
@@ -53,7 +53,7 @@ package struct CapturedTick {
   package internal(set) var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
   /// Nothing was seen before.
   package internal(set) var isFirst = false
-  /// The state that leads to what is added next.
+  /// The state that the next addition leads to.
   var end: StateName?
   /// Why everything was compared; nil: it was not.
   package internal(set) var comparison: Doubt.Reason?
@@ -72,12 +72,12 @@ package struct CaptureStatistics: Sendable {
   package internal(set) var retries = 0
   /// Comparisons of whole tables, by reason.
   package internal(set) var comparisons: [Doubt.Reason: Int] = [:]
-  /// About what is remembered takes now, in bytes.
+  /// The approximate memory, in bytes.
   package internal(set) var bytes = 0
 
   package init() {}
 
-  /// Takes in those of another capture.
+  /// Adds those of another capture.
   package mutating func add(_ other: CaptureStatistics) {
     rows += other.rows
     frames += other.frames

@@ -44,7 +44,7 @@ package final class ChangedRows {
 
   /// - Parameters:
   ///   - records: where those of the rows are kept; nil: they are not wanted.
-  ///   - keepsFormerRecords: whether those that were are wanted, too.
+  ///   - keepsFormerRecords: whether former records are wanted, too.
   init(_ records: RecordArena? = nil, keepsFormerRecords: Bool = false) {
     self.records = records
     self.keepsFormerRecords = keepsFormerRecords
@@ -52,7 +52,7 @@ package final class ChangedRows {
 
   package var isEmpty: Bool { rows.isEmpty && !isUnknown }
 
-  /// About what it takes, without records.
+  /// The approximate memory, without records.
   var byteCount: Int { rows.count * MemoryLayout<Row>.stride + bytes.count }
 
   /// Stands for a table in which any row may have changed.

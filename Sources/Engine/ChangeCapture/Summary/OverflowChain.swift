@@ -45,7 +45,7 @@ final class ChainTable {
     }
   }
 
-  /// About what they take.
+  /// The approximate memory.
   var byteCount: Int { chains.count * 96 + firstOfPage.count * 20 }
 }
 

@@ -10,7 +10,7 @@ struct RememberedRow {
   var fieldsCount = 0
   /// Which cell of its page it is.
   var ordinal: Int32 = 0
-  /// Index of its node among those that are compared.
+  /// The index of its node among the compared ones.
   var node: Int32 = 0
 
   /// Below 0 when the row comes before the other: in the order of rowids, or of the keys' bytes.
@@ -121,7 +121,7 @@ struct RowDifference {
 
   init(_ layout: RecordLayout) { self.layout = layout }
 
-  /// Adds what differs between two states of one page: what is on both sides need not be looked for elsewhere.
+  /// Adds the differences between two states of one page. Rows on both sides need not be looked for elsewhere.
   mutating func addPage(_ old: SummaryNode, _ new: SummaryNode, _ index: Int) {
     if layout.isWithoutRowid {
       addBefore(old, index)
@@ -187,7 +187,7 @@ struct RowDifference {
     }
   }
 
-  /// Adds what differs to `delta`.
+  /// Adds the differences to `delta`.
   ///
   /// - Returns: how many rows more there are after than before.
   mutating func finish(into delta: ChangedRows, describe: Description = { _, _ in RowImages() }) -> Int {
@@ -214,7 +214,7 @@ struct RowDifference {
     return after.count - before.count
   }
 
-  /// Rows of one page are in order already; so are those of neighbouring ones.
+  /// Rows of one page are in order already, as are those of neighbouring pages.
   private static func sort(_ rows: inout [RememberedRow]) {
     for index in rows.indices.dropFirst() where rows[index - 1].compare(rows[index]) > 0 {
       rows.sort { $0.compare($1) < 0 }

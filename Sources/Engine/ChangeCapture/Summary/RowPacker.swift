@@ -1,6 +1,6 @@
 import Ground
 
-/// Turns pages into what is remembered of them.
+/// Turns pages into the memory of them.
 ///
 /// Mutable state: buffers that are used again for every page.
 ///
@@ -25,7 +25,7 @@ final class RowPacker {
     let layout: RecordLayout
     /// Whether rows are kept, or only the page's hash.
     let keepsRows: Bool
-    /// Chains that are known.
+    /// Known chains.
     let known: ChainTable
     /// Pages that changed, ascending: a known chain without any of them is as it was. Nil: every chain is read.
     let changed: [UInt32]?

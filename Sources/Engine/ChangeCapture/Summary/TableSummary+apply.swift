@@ -1,7 +1,6 @@
 // The changed part of a tree.
 extension TableSummary {
-  /// Brings what is remembered from the state before to the one that the source shows, and reports the rows that
-  /// differ.
+  /// Advances the memory to the state that the source shows, and reports the rows that differ.
   ///
   /// - Parameter changed: all pages that may differ between the two, ascending.
   /// - Throws: a doubt; then nothing has changed here.

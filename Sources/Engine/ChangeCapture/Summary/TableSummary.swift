@@ -42,7 +42,7 @@ final class TableSummary {
     layout.computedBits = other.computedBits
   }
 
-  /// About what it takes.
+  /// The approximate memory.
   var byteCount: Int { nodeBytes + chains.byteCount }
 
   /// Forgets everything but the root page; nil: no table.
@@ -122,9 +122,9 @@ final class TableSummary {
     return try packer.node(page, parent: node.parent, source, &reading)
   }
 
-  // MARK: - Changing what is remembered
+  // MARK: - Changing the memory
 
-  /// Puts a page in the place of what was known of it.
+  /// Replaces the memory of a page.
   func set(_ node: SummaryNode, _ page: UInt32) {
     nodeBytes += node.byteCount
     rowCount += node.rowCount
@@ -150,7 +150,7 @@ final class TableSummary {
     rowCount -= node.rowCount
   }
 
-  /// Takes over what another summary of the same table has.
+  /// Takes over the memory of another summary of the same table.
   func take(_ other: TableSummary) {
     nodes = other.nodes
     root = other.root

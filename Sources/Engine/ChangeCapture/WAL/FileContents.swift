@@ -13,8 +13,7 @@ import Ground
 ///   without a greater counter and without a journal, was written to by something else. (A transaction that spilled and
 ///   was rolled back looks the same.) SQLite recognizes a state by its counter and size, so caches of former states
 ///   could be taken for those of the new contents.
-///
-/// Mutable state: what was noted last; the verdict, which stays.
+/// Mutable state: the last note; the verdict, which stays.
 ///
 /// Owner: the thread that uses the connection.
 package struct FileContents {
@@ -72,7 +71,7 @@ package struct FileContents {
   /// As `noteSnapshot`, for connections that write.
   package mutating func note(usesWAL: Bool) { noteSnapshot(usesWAL ? SharedIndex(of: connection) : nil) }
 
-  /// To be called in a transaction that has read something: what it sees is what SQLite wrote.
+  /// Must be called in a transaction that has read something: its view is one that SQLite wrote.
   mutating func noteSnapshot(_ index: SharedIndex?) {
     if verdict != .own { return }
     guard let index, noted?.copied != nil else { return note(index) }

@@ -71,7 +71,7 @@ package struct StateName: Sendable {
     return state.isSame(as: other.state)
   }
 
-  /// Whether this one came later; false where that is not known.
+  /// Whether this one came later; false if unknown.
   package func isKnownAfter(_ other: StateName) -> Bool {
     switch (state, other.state) {
     case (.wal(let now, _), .wal(let before, _)):

@@ -66,7 +66,7 @@ package struct WALIndexHeader: Equatable, Sendable {
     }
   }
 
-  /// Reads a copy that was kept, which need not be one.
+  /// Reads a kept copy, which may be malformed.
   init?(validating bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count == Self.size else { return nil }
     self.init(start)

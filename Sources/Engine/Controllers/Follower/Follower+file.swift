@@ -71,7 +71,7 @@ extension Follower {
   /// How long to leave commits alone; see `Pace`.
   func rest(_ now: Instant) -> Nanoseconds { isPaced && !context.mustTick ? followed.rest(now) : .zero }
 
-  /// How long nothing is due but what wakes the follower.
+  /// How long nothing is due except by a wake.
   var pause: Nanoseconds {
     if state.isReleased {
       _ = followed.pause(limit: .max, isUnused: true)

@@ -13,7 +13,7 @@ extension Follower {
 
   /// Closes the connection when it has not been needed for a while. After a tick.
   func releaseIfUnused() {
-    // Others of this process read the files that are replicated.
+    // Other threads of this process read the replicated files.
     let mayRelease = !context.configuration.readsPosition && !context.configuration.sharesEpochs
     guard mayRelease, isUnused, lists.database != nil, keeping.restoredUntil == nil, inbox.isEmpty, !context.mustTick,
       !isFailing

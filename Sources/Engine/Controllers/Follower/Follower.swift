@@ -82,7 +82,7 @@ final class Follower: Stepped {
   /// Steps of SQLite's virtual machine in a tick, for statements that have no bound of their own: about a second.
   private static let mostSteps = 50_000_000
 
-  /// Performs one tick of what is due, without waiting.
+  /// Performs one tick of the work that is due, without waiting.
   func tickOnce() {
     if inbox.takeIn() { context.mustTick = true }
     if staysReleased() { return }

@@ -45,7 +45,7 @@ package struct ConcurrentWork: Sendable {
   ///
   /// Only its own call sees an element meanwhile. Whatever else `body` reads must not change.
   ///
-  /// - Throws: what one of the calls did; others may not have been made.
+  /// - Throws: the error of one of the calls; others may not have been made.
   package func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
     var errors = [(any Error)?](repeating: nil, count: parts)
     elements.withUnsafeMutableBufferPointer { elements in

@@ -1,4 +1,5 @@
-/// A lock that is taken in one call and released in another; `Mutex` is for all that begins and ends in one place.
+/// A lock that is taken in one call and released in another; `Mutex` is for locks that are taken and released in one
+/// place.
 ///
 /// Any thread; it is given back by the thread that took it.
 package final class HeldLock: @unchecked Sendable {
@@ -16,7 +17,7 @@ package final class HeldLock: @unchecked Sendable {
   package func unlock() { pthread_mutex_unlock(mutex) }
 }
 
-/// Threads that wait for a change of what a `HeldLock` guards.
+/// Threads that wait for a change of the state that a `HeldLock` guards.
 package final class LockCondition: @unchecked Sendable {
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 

@@ -29,7 +29,7 @@ package final class JoinedThread: Sendable {
     if let handle = handle.withLock({ $0.take() }) { pthread_join(handle.thread, nil) }
   }
 
-  /// In builds with assertions, stops where another thread than the one that was started calls.
+  /// In builds with assertions, stops if called on another thread than the started one.
   package func assertIsCurrent() {
     assert(handle.withLock { $0.map { pthread_equal($0.thread, pthread_self()) != 0 } ?? true })
   }

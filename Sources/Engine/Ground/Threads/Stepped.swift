@@ -1,7 +1,7 @@
 /// Work that `Workers` do in steps. No two threads are in calls of one of these at a time, and each call sees what the
 /// one before has written.
 package protocol Stepped: AnyObject {
-  /// Performs what is due, without waiting.
+  /// Does the work that is due, without waiting.
   func step() -> Rest
 
   /// Called first when the deadline of the last rest has passed and nothing has woken it. In a microsecond: threads and

@@ -26,7 +26,7 @@ package final class WorkItem: Wakeable, @unchecked Sendable {
   @exclusivity(unchecked) var longestStep = Nanoseconds.milliseconds(1)
   /// A signal has been given since the last step began.
   private let isSignalled = Atomic<Bool>(false)
-  /// The thread that steps it now; 0: none.
+  /// The thread that steps it now; 0: no thread.
   private let thread = Atomic<UInt>(0)
 
   package init(_ workers: Workers?) { self.workers = workers }

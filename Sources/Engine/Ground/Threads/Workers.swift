@@ -6,7 +6,7 @@ package protocol EventSource: AnyObject, Sendable {
   var descriptor: Int32 { get }
   /// Reads the events and wakes the items that they concern. Any thread.
   func drain()
-  /// Whether events may concern another item than the one that was woken last.
+  /// Whether events may concern another item than the one woken last.
   var isShared: Bool { get }
 }
 
@@ -32,7 +32,7 @@ package final class Workers: @unchecked Sendable {
     case none
     /// Waits in poll; `wakeSignal` has it look.
     case polling
-    /// Is awake, and will take what is ready.
+    /// Is awake, and will take the ready items.
     case awake
   }
 
@@ -42,7 +42,7 @@ package final class Workers: @unchecked Sendable {
   private let lock = HeldLock()
   /// For idle threads.
   private let work = LockCondition()
-  /// For those who wait until an item has ended.
+  /// For threads that wait for the end of an item.
   private let endings = LockCondition()
   private let wakeSignal = WakeSignal()
   private var ready = ReadyItems()
@@ -63,14 +63,14 @@ package final class Workers: @unchecked Sendable {
   private static let longStep = Nanoseconds.microseconds(250)
   /// An item with longer steps is slow.
   private static let slowStep = Nanoseconds.milliseconds(50)
-  /// The most threads for slow items, besides the others.
+  /// The most threads for slow items, in addition to the others.
   private static let mostSlow = 60
   /// The longest wait of the leader, in case a wake is lost.
   private static let patience = Nanoseconds.milliseconds(1_000)
 
   /// - Parameters:
-  ///   - threads: the most threads, besides those for slow items.
-  ///   - source: whose events are waited for, besides deadlines and wakes.
+  ///   - threads: the most threads, without those for slow items.
+  ///   - source: the events to wait for, in addition to deadlines and wakes.
   package init(threads: Int, source: (any EventSource)? = nil) {
     most = max(1, threads)
     self.source = source
@@ -143,7 +143,8 @@ package final class Workers: @unchecked Sendable {
     return summons
   }
 
-  /// Which thread has to look for what is ready, or to lead. It is woken after the lock, which it needs.
+  /// The thread that has to look for ready items, or to lead. It is woken after the lock is released, because it needs
+  /// the lock.
   private enum Summons {
     case nobody, leader, idle
   }

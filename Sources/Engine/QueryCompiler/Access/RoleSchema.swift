@@ -21,7 +21,7 @@ package struct RoleSchema: Sendable {
   }
 
   /// - Parameter isPublished: whether the queries are the operator's, and may name tables that the role does not list.
-  /// - Throws: what is wrong with the role's rules.
+  /// - Throws: the error in the role's rules.
   package init(_ role: AccessRules.Role, isPublished: Bool, _ schema: DatabaseSchema) throws(FreshetError) {
     whole = schema
     let rule = { (table: DatabaseSchema.Table) in role.tables[table.name.lowercased()] }
@@ -71,8 +71,8 @@ package struct RoleSchema: Sendable {
     return needed.sorted().compactMap { shadows[$0] }
   }
 
-  /// The query with the names of those of its claims that it reads, itself or by what filters its tables: queries that
-  /// read the same are one.
+  /// The query with the names of the claims that it reads, itself or through the filters of its tables. Queries that
+  /// read the same claims share a list.
   package func narrowed(_ query: Query) -> Query {
     let texts = query.texts
     var names = Set(shadows(for: texts).flatMap(\.claims))

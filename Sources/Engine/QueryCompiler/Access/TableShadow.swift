@@ -30,7 +30,7 @@ struct TableShadow: Sendable {
   /// - Parameters:
   ///   - table: with the columns that the role may not read withheld.
   ///   - shadowed: all that have a shadow.
-  /// - Throws: what is wrong with the rule.
+  /// - Throws: the error in the rule.
   init(
     _ table: DatabaseSchema.Table, _ rule: AccessRules.Table?, shadowed: [DatabaseSchema.Table]
   ) throws(FreshetError) {
@@ -104,7 +104,7 @@ struct TableShadow: Sendable {
     return filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select
   }
 
-  /// A statement that reads what the filter reads, and perhaps more.
+  /// A statement that reads at least the filter's columns.
   func filterSQL(_ filter: String) -> String {
     "\(exposing)\(isView ? select : "SELECT 1 FROM main.\(quotedIdentifier(name))") WHERE (\(filter))"
   }

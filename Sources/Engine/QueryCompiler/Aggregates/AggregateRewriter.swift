@@ -12,7 +12,7 @@ struct AggregateRewriter {
     var plan: AggregatePlan.Call
     /// The argument as an expression of a row of FROM, NULL for rows that do not count.
     var argument: String
-    /// Whether which of several equal values comes first changes what it gives.
+    /// Whether the result depends on which of several equal values comes first.
     var dependsOnOrder: Bool
   }
 

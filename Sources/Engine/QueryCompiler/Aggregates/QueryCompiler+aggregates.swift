@@ -26,7 +26,7 @@ extension QueryCompiler {
   }
 
   /// - Parameters:
-  ///   - groups: what the rows are grouped by.
+  ///   - groups: the terms of GROUP BY.
   ///   - items: the SELECT's list, each with the name that it is given.
   ///   - having: a condition on groups.
   /// - Returns: nil when it is no such query.
@@ -94,7 +94,7 @@ extension QueryCompiler {
   }
 
   /// - Parameters:
-  ///   - tables: those that the query reads, as they are followed.
+  ///   - tables: the query's tables, as they are followed.
   ///   - kept: the rows under the groups, where changes lead to those.
   func aggregatePlan(
     _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?, keeping kept: AggregatePlan.Rows? = nil
@@ -130,7 +130,7 @@ extension QueryCompiler.AggregateDraft {
     groups.indices.map(AggregatePlan.groupColumn) + calls.indices.map(AggregatePlan.callColumn)
   }
 
-  /// Whether which of several equal values comes first changes what a group shows.
+  /// Whether a group's values depend on which of several equal ones comes first.
   fileprivate var dependsOnOrder: Bool {
     groups.contains(where: \.mayDiffer) || calls.contains(where: \.dependsOnOrder)
   }

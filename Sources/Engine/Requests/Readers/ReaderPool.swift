@@ -21,7 +21,7 @@ package final class ReaderPool: Sendable {
   private let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - access: what roles may read.
+  ///   - access: the rights of roles to read.
   ///   - readers: the threads, shared with other files; nil: it has its own.
   ///   - count: the number of its own threads; 0: `runAll` does the jobs.
   ///   - contentsBytes: the most bytes of large results on their way to clients.

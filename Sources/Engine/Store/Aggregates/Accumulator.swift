@@ -38,7 +38,7 @@ struct Accumulator {
   /// How many values it keeps.
   var keptValues: Int { distinct?.count ?? 0 }
 
-  /// Whether what it gives depends on which of several equal values comes first.
+  /// Whether the value depends on which of several equal values comes first.
   private(set) var isAmbiguous = false
 
   /// - Parameters:

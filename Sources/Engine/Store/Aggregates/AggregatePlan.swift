@@ -83,7 +83,7 @@ package final class AggregatePlan: Sendable {
   package let rows: Rows?
   /// Indexes of the tables whose changes they follow.
   package let added: Set<Int>
-  /// Tables whose changes must not come together with those of another table.
+  /// Tables whose changes must not come together with those of a second table.
   private let alone: Set<Int>
   /// In how many places of FROM changed rows may stand at once, and by table, its places that are followed so.
   private let mostPlaces: Int

@@ -68,7 +68,7 @@ package final class AggregateStatements {
     }
   }
 
-  /// Prepares what follows changes of some tables.
+  /// Prepares the statements that follow changes of some tables.
   ///
   /// - Returns: whether there are statements now that were not there before; nil: one does not compile.
   func prepare(forChangesOf tables: [Int]) -> Bool? {

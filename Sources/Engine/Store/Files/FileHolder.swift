@@ -35,9 +35,8 @@ extension FileConnection {
 /// closed its connection notifies the others (`mustLook`), and waits for them for a second. The same holds after a
 /// program has overwritten the file (`FileContents`): locks of connections that saw the former contents keep other
 /// programs from the new ones.
-///
-/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; what
-/// it knows of what others have found (`users`).
+/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; the
+/// last finding of another holder that it knows (`users`).
 package final class FileHolder<Connection: FileConnection, Failure: Error> {
   @exclusivity(unchecked) package private(set) var connection: Connection?
   private var lost: LostFiles?

@@ -59,7 +59,7 @@ package final class FileUsers: Sendable {
 
   // MARK: - Overwritten files
 
-  /// That the file was overwritten, which those find that have followed every commit.
+  /// The overwriting of the file, which only holders find that have followed every commit.
   struct Overwrite: Sendable {
     /// How often that has happened.
     fileprivate(set) var number = 0
@@ -74,7 +74,7 @@ package final class FileUsers: Sendable {
 
   /// The file was found overwritten.
   ///
-  /// - Parameter known: the last one that the finder knew of. If there is a newer one, that is what was found.
+  /// - Parameter known: the last finding that the caller knew. A newer one takes its place.
   /// - Returns: the newest one.
   func noteOverwritten(_ staleGeneration: UInt64?, after known: Overwrite) -> Overwrite {
     state.withLock { state in

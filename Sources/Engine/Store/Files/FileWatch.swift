@@ -6,7 +6,7 @@ extension Workers {
   package static let shared = Workers(threads: Workers.usualCount, source: FileNotifier.shared)
 }
 
-/// One follower's part in a `DatabaseWatcher`: which events wake it, and what has happened.
+/// One follower's part in a `DatabaseWatcher`: the events that wake it, and the events so far.
 ///
 /// Owner: the thread that steps the follower. Mutable state: whether it wants writes to be reported.
 package final class FileWatch {

@@ -25,7 +25,7 @@ extension PreparedStatement {
   ///
   /// - Parameters:
   ///   - orders: of the columns from `first` on.
-  ///   - key: what it held is replaced.
+  ///   - key: its contents are replaced.
   package func readKey(_ orders: [FieldOrder], from first: Int = 0, _ encoding: TextEncoding, into key: inout [UInt8]) {
     key.removeAll(keepingCapacity: true)
     for (place, order) in orders.enumerated() {

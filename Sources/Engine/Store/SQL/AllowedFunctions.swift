@@ -1,10 +1,9 @@
 /// The functions that a client's SQL may call: SQLite's own that read nothing but their arguments.
 ///
 /// `regexp` is LIKE, see `PatternRules`.
-///
-/// Not in it: what has effects or reads files (`load_extension`, `readfile`, `fts3_tokenizer`), what reveals the
-/// connection (`changes`, `last_insert_rowid`, `sqlite_…`), and what makes long values out of nothing (`zeroblob`,
-/// `randomblob`).
+/// Not allowed are functions that have effects or read files (`load_extension`, `readfile`, `fts3_tokenizer`), that
+/// reveal the connection (`changes`, `last_insert_rowid`, `sqlite_…`), or that make long values out of nothing
+/// (`zeroblob`, `randomblob`).
 package enum AllowedFunctions {
   package static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate + window + search)
 

@@ -28,7 +28,7 @@ package enum PatternRules {
     return reader.isUse(of: "strftime", at: index) && reader.text(index + 1) == "(" && reader.kind(index + 2) != .string
   }
 
-  /// Whether the token is what only we may write.
+  /// Whether only the server may write this token.
   static func isReserved(_ token: SQLToken, in tokenizer: SQLTokenizer) -> Bool {
     [.identifier, .quotedIdentifier].contains(token.kind) && isSameName(tokenizer.unquotedText(of: token), function)
   }

@@ -12,7 +12,7 @@ package struct DatabaseSchema: Sendable {
     package private(set) var key: TableKey?
     /// How rows are stored; nil for views and virtual tables, which have none of their own.
     package let storage: TableStorage?
-    /// The tables that hold what a virtual table shows; empty where that is not known.
+    /// The tables that store a virtual table's rows; empty if unknown.
     package let storedIn: [String]
     /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search
     /// finds a row depends on that row alone.
@@ -87,8 +87,8 @@ package struct DatabaseSchema: Sendable {
   /// The table, view or virtual table of this name, in any case.
   package func table(_ name: String) -> Table? { indexByName[name.lowercased()].map { tables[$0] } }
 
-  /// The tables whose rows a table shows: itself, or those that a virtual table keeps them in. Nil when that is not
-  /// known, so that any commit may have changed it.
+  /// The tables whose rows a table shows: itself, or those that store a virtual table's rows. Nil if unknown: then any
+  /// commit may have changed it.
   package func sources(of name: String) -> [TableStorage]? {
     guard let table = table(name) else { return nil }
     if let storage = table.storage { return [storage] }

@@ -86,7 +86,7 @@ extension SchemaCatalog.Table {
 }
 
 extension [DatabaseTable] {
-  /// Without what names something that is not in the list: what a role may not read is nowhere named.
+  /// Without names of tables that are not in the list: a role never sees the name of a hidden table.
   package func withoutUnlisted() -> [DatabaseTable] {
     let known = Dictionary(map { ($0.name.lowercased(), $0) }) { first, _ in first }
     return map { table in

@@ -10,7 +10,7 @@ package final class TableStorage: Sendable, Equatable {
   package let fields: [Int?]
   /// The column that stands for the rowid, whose field is always NULL.
   let rowidColumn: Int?
-  /// Columns whose integers are stored as such and read as reals.
+  /// Columns whose integers are stored as integers and read as reals.
   private let reals: Set<Int>
   /// Columns whose value is not known in records that are too short to have them: those with a default other than NULL.
   private let defaulted: Set<Int>

@@ -60,7 +60,7 @@ extension PublishedStatement {
       }
     }
     if statements.isEmpty { throw place.error("has no sql") }
-    // With several statements, the number is checked for the last one, which the others prepare.
+    // With several statements, the number is checked for the last one; the others prepare it.
     statements[statements.count - 1].expectedChanges = expectedChanges
   }
 

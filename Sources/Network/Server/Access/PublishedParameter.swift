@@ -1,7 +1,7 @@
 package import LiveQuery
 import Wire
 
-/// A value that clients may give to what the operator has published.
+/// A parameter of a published query or statement, whose value clients give.
 package struct PublishedParameter: Sendable {
   package var name: String
   package var type: ParameterType

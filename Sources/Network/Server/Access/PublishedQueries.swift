@@ -25,7 +25,7 @@ package struct PublishedQueries: Sendable {
 }
 
 extension JSONWriter {
-  /// Names and parameters of what is published.
+  /// Names and parameters of published queries or statements.
   static func listing(
     _ member: StaticString, _ published: [(name: String, description: String?, parameters: [PublishedParameter])]
   ) -> [UInt8] {

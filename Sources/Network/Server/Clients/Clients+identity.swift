@@ -50,7 +50,7 @@ extension Clients {
     gateway.close(session, code: error.closeCode, reason: error.message)
   }
 
-  /// Does what `authenticate` asks.
+  /// Handles `authenticate`.
   func authenticate(_ token: AccessToken, _ key: SubscriptionKey) {
     let session = key.channel
     let end = { @Sendable [self] (result: Result<Sessions.Becoming, FreshetError>) in
@@ -161,7 +161,7 @@ extension Clients {
 
   // MARK: - Expiry
 
-  /// Tells clients whose tokens have expired, and ends what was not renewed.
+  /// Notifies clients whose tokens have expired, and ends those that were not renewed.
   func lookAtTokens() {
     authenticator?.look()
     for (session, due) in sessions.takeDue(at: bounds.wallClock.now) {

@@ -4,7 +4,7 @@ import Gateway
 import Logging
 import Requests
 
-/// The clients of one service thread: reads what they send, on that thread, and passes it on.
+/// The clients of one service thread: reads their messages, on that thread, and passes them on.
 ///
 /// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions`
 /// and `records`.

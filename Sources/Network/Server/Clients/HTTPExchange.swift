@@ -4,7 +4,7 @@ import Following
 import Gateway
 import LiveQuery
 
-/// A request that waits for its one answer, and what every answer to it carries.
+/// A request that waits for its one answer, and the headers of every answer to it.
 struct HTTPExchange: Sendable {
   /// Without the token that came with it.
   let request: HTTPRequest
@@ -14,7 +14,7 @@ struct HTTPExchange: Sendable {
   let gateway: Gateway
   /// For pages of other origins.
   let origins: CrossOrigin
-  /// The database that it asks; nil: none, or none yet.
+  /// The database of the request; nil: none, or none yet.
   var use: DatabaseUse?
   /// For logs and counters; nil where none are kept.
   var record: RequestRecord?

@@ -32,7 +32,7 @@ struct ClientFiles: Sendable {
     }
   }
 
-  /// - Parameter known: what the client has already.
+  /// - Parameter known: the tags that the client has already.
   func answer(to name: String, _ known: EntityTags) -> HTTPAnswer {
     guard let file = files[name] else {
       let there = files.keys.sorted().joined(separator: ", ")

@@ -9,7 +9,7 @@ struct CrossOrigin: Sendable {
   /// Request headers that answers depend on, for caches.
   let vary: [String]
 
-  /// How long browsers may remember what they asked, in seconds.
+  /// How long browsers may cache the answer, in seconds.
   private static let memory = "600"
 
   init(_ request: HTTPRequest, allowed: Set<String>) {

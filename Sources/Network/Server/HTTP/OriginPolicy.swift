@@ -2,7 +2,7 @@ import Gateway
 import Logging
 import Synchronization
 
-/// Which pages may talk to the server: those that it served itself, and those of the origins allowed.
+/// Decides which pages may talk to the server: its own, and those of allowed origins.
 ///
 /// A browser sends `Origin` with every WebSocket handshake and cross-site request; other programs do not, and are not
 /// what this protects from. The `Host` must be one that the server answers to, where that is known: a page of a foreign
@@ -73,7 +73,7 @@ enum OriginRefusal: Hashable, Sendable {
     }
   }
 
-  /// For the operator: what was refused, and what would allow it.
+  /// For the operator: the refusal, and the option that would allow it.
   var advice: String {
     switch self {
     case .host(let name):
@@ -107,7 +107,7 @@ final class OriginRefusals: Sendable {
 }
 
 extension String {
-  /// Where what follows the scheme begins.
+  /// Where the part after the scheme begins.
   fileprivate func range(ofScheme separator: String) -> Index? {
     var index = startIndex
     while index < endIndex {

@@ -26,7 +26,7 @@ extension AccessToken {
 }
 
 extension HTTPRequest {
-  /// The same without what it says of who asks: nothing that answers it may come upon a token by accident.
+  /// The same without its token: code that answers it never sees a token by accident.
   var withoutToken: HTTPRequest {
     var request = self
     request.authorization = nil

@@ -1,4 +1,4 @@
-/// Which tokens are believed, and what they say: `auth.jwt` of the configuration file.
+/// The accepted tokens, and their claims: `auth.jwt` of the configuration file.
 package struct JWTConfiguration: Sendable {
   package enum Keys: Sendable {
     case fixed(TokenKeys)

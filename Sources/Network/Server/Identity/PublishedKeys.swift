@@ -10,9 +10,9 @@ import Synchronization
 final class PublishedKeys: Sendable {
   /// The least time between two fetches: tokens with invented key ids cannot make this server a nuisance.
   static let interval = Duration.seconds(60)
-  /// The longest that one may take.
+  /// The longest time of a fetch.
   static let deadline = Duration.seconds(5)
-  /// As many may wait for one; what comes after them is refused.
+  /// So many may wait for a fetch; later ones are refused.
   private static let waiterLimit = 1_000
 
   private struct State {

@@ -27,7 +27,7 @@ struct SealedQueries: Sendable, Hashable {
 
   /// The query that the bearer means.
   ///
-  /// - Parameter name: "" for none.
+  /// - Parameter name: "" for the unnamed one.
   /// - Throws: `not_allowed`.
   func query(_ name: String) throws(FreshetError) -> QuerySource {
     guard let query = queries[name] else { throw notAllowed }

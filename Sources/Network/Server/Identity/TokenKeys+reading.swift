@@ -1,7 +1,7 @@
 import Wire
 
 extension TokenKeys {
-  /// - Throws: a phrase that says what is wrong with the secret.
+  /// - Throws: a phrase with the error in the secret.
   static func secret(_ bytes: [UInt8], for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
     for algorithm in algorithms where bytes.count < algorithm.secretBytes {
       let name = algorithm.rawValue
@@ -13,7 +13,7 @@ extension TokenKeys {
   }
 
   /// - Parameter text: a public key as PEM, or a JSON Web Key Set.
-  /// - Throws: a phrase that says what is wrong with it.
+  /// - Throws: a phrase with the error in it.
   static func file(_ text: String, for algorithms: [SignatureAlgorithm]) throws(ServerError) -> TokenKeys {
     if text.drop(while: \.isWhitespace).hasPrefix("{") { return try set(json: text, for: algorithms) }
     guard let key = PublicKey(pem: text) else {

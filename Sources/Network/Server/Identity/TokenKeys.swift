@@ -15,7 +15,7 @@ package struct TokenKeys: Sendable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  /// - Parameter algorithms: those that tokens may have. A key that fits none of them is left out.
+  /// - Parameter algorithms: the allowed ones. A key that fits none of them is left out.
   mutating func add(_ key: VerificationKey, id: String?, for algorithms: [SignatureAlgorithm]) {
     var verifiers: [SignatureAlgorithm: SignatureVerifier] = [:]
     for algorithm in algorithms { verifiers[algorithm] = key.verifier(for: algorithm) }

@@ -3,7 +3,7 @@ import Wire
 
 /// A JSON Web Token (RFC 7519) in the compact form of JWS, taken apart; nothing of it has been verified.
 struct WebToken {
-  /// Nil for "none", and for what is unknown here.
+  /// Nil for "none", and for unknown ones.
   let algorithm: SignatureAlgorithm?
   /// `kid`.
   let keyID: String?
@@ -24,7 +24,7 @@ struct WebToken {
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
       let signature = Base64.decodeURL(parts[2])
     else { throw .unauthenticated("the token is no JSON Web Token") }
-    // Extensions that have to be understood (RFC 7515, 4.1.11): none is.
+    // Extensions that have to be understood (RFC 7515, 4.1.11): none is supported.
     if header["crit"] != nil { throw .unauthenticated("the token has extensions that this server does not know") }
     algorithm = if case .string(let name)? = header["alg"] { SignatureAlgorithm(rawValue: name) } else { nil }
     keyID = if case .string(let id)? = header["kid"] { id } else { nil }

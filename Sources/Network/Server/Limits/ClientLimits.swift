@@ -10,9 +10,7 @@ package enum LimitedClient: Hashable, Sendable {
 }
 
 /// The use of each client's allowances: requests and messages a second, and the number of each `Resource`.
-///
-/// Memory is bounded: a client that uses nothing is forgotten, and when there are more than `capacity`, new ones share
-/// what one of them may use.
+/// Memory is bounded: a client that uses nothing is forgotten, and beyond `capacity` new clients share one allowance.
 ///
 /// A value: `UsageLimits` guards it.
 package struct ClientLimits {

@@ -19,8 +19,7 @@ extension RateLimit {
   }
 }
 
-/// For which addresses which limits hold: those of this machine may be a proxy's, and are limited only where the
-/// operator said so.
+/// The limits of addresses: those of this machine may be a proxy's, and are limited only if the operator said so.
 struct LimitedAddresses {
   private let ofLoopback: (requests: Bool, messages: Bool, subscriptions: Bool)
 

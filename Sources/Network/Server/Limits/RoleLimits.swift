@@ -48,7 +48,7 @@ struct IdentityLimits {
 
   init(_ roles: [Group: RoleLimits]) { self.roles = roles.mapValues { ClientLimits($0.bounds) } }
 
-  /// An identity that was charged, and gets back what it was charged.
+  /// An identity that was charged, to be refunded.
   struct Payer: Hashable, Sendable {
     fileprivate let role: Group
     fileprivate let client: LimitedClient

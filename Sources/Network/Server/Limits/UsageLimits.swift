@@ -17,7 +17,7 @@ final class UsageLimits: Sendable {
   private let limited: LimitedAddresses
   private let clock: @Sendable () -> Int64
 
-  /// - Parameter roles: the limits of those that have some.
+  /// - Parameter roles: the limits of roles that have some.
   /// - Parameter clock: microseconds.
   init(_ limits: ServerLimits, roles: [IdentityLimits.Group: RoleLimits], clock: @escaping @Sendable () -> Int64) {
     usages = Mutex(Usages(addresses: ClientLimits(limits.clientBounds), identities: IdentityLimits(roles)))

@@ -18,7 +18,7 @@ final class AuditLog: Sendable {
   /// A client's write.
   struct Write: Sendable {
     var actor: LogActor
-    /// Nil for what nothing published is called.
+    /// Nil if it has no published name.
     var subject: LogSubject?
   }
 

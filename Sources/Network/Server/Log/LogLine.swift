@@ -24,7 +24,7 @@ struct LogActor: Sendable {
   var subject: String?
   /// Nil without tokens and roles.
   var role: String?
-  /// The one of several that it uses.
+  /// The database that it uses, of several.
   var database: String?
 }
 

@@ -21,7 +21,7 @@ final class LogQueue: Sendable {
     case dropped
     /// It is tried again, before all others.
     case kept
-    /// It is left out, and who waits for it learns of that.
+    /// The line is left out, and its waiting caller gets the error.
     case refused(LogReceipt)
   }
 
@@ -61,7 +61,7 @@ final class LogQueue: Sendable {
 
   /// Opens the file.
   ///
-  /// - Parameter name: what sentences call the log.
+  /// - Parameter name: the log's name in messages.
   /// - Throws: one sentence for the operator.
   init(
     _ name: String, _ destination: LogDestination, limit: Int, logger: Logger
@@ -101,7 +101,7 @@ final class LogQueue: Sendable {
 
   /// Writes a line, and everything queued before it, and waits until that is on the disk.
   ///
-  /// - Returns: what became of the line.
+  /// - Returns: the fate of the line.
   func write(_ line: [UInt8], within patience: Duration) -> LogReceipt.Outcome {
     let receipt = LogReceipt()
     post(Line(bytes: line, fate: .refused(receipt)))
@@ -143,7 +143,7 @@ final class LogQueue: Sendable {
     if !work.lines.isEmpty { logger.error("\(work.lines.count) lines of the \(name) could not be written") }
   }
 
-  /// Takes what others have queued.
+  /// Takes the queued lines.
   ///
   /// - Returns: whether lines that could not be written are tried again now: a caller waits, or the file was replaced.
   private func take(_ work: inout Work) -> Bool {
@@ -175,7 +175,7 @@ final class LogQueue: Sendable {
     if error != nil { work.nextTry = MonotonicClock.system.now + Self.retry }
   }
 
-  /// Writes what is queued.
+  /// Writes the queued lines.
   private func writeAll(_ work: inout Work) -> SystemError? {
     var lines = work.lines
     work.lines = []

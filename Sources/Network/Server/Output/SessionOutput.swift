@@ -75,7 +75,7 @@ final class SessionOutput: SubscriptionOutput {
     gateway.isDrained(session, waiter: (waiter + follower) % 64)
   }
 
-  /// The followers of this database among those that wait.
+  /// This database's followers among the waiting ones.
   ///
   /// - Parameter waiters: by the bits of `Gateway.isDrained`.
   func followers(among waiters: UInt64) -> UInt64 {

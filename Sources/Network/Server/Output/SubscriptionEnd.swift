@@ -2,7 +2,7 @@ import LiveQuery
 
 /// The reason why a follower ends a subscription, as one number: `Gateway.notify` carries no more.
 struct SubscriptionEnd {
-  /// In its session; 0 for what is no subscription.
+  /// In its session; 0 if it is not a subscription.
   let number: UInt64
   /// The error's code; nil for one that this server does not know.
   let code: ErrorCode?

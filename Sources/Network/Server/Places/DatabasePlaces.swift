@@ -65,7 +65,7 @@ package struct DatabasePlaces: Sendable {
     }
   }
 
-  /// Without what follows its last point.
+  /// Without the part after its last point.
   private static func withoutEnding(_ name: String) -> String {
     guard let point = name.lastIndex(of: "."), point != name.startIndex, name[point...].firstIndex(of: "/") == nil
     else {
@@ -100,7 +100,7 @@ package struct DatabasePlaces: Sendable {
     return "\(folder.path)/\(name)\(Self.endings[0])"
   }
 
-  /// Makes the folder that a file is in, and those that it is in, where they are not there.
+  /// Makes the folder of a file, and the folders above it, if they are missing.
   static func makeFolder(of path: String) throws(ServerError) {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
     let folder = String(path[..<slash])
@@ -169,7 +169,7 @@ package struct DatabasePlaces: Sendable {
 }
 
 extension DatabasePlaces.Folder {
-  /// Whether a file in the folder is one of those.
+  /// Whether a file in the folder is served.
   func serves(_ relative: String) -> Bool {
     guard let pattern else { return DatabasePlaces.endings.contains { relative.hasSuffix($0) } }
     return NamePattern.matches(relative, pattern, crossesFolders: false)

@@ -6,7 +6,7 @@ enum RemovedDatabase {
   /// Moves a file that this process does not have open, with its -wal and -shm, into a folder of its own in `.removed`
   /// in the same folder.
   ///
-  /// - Throws: what keeps it where it is.
+  /// - Throws: the reason why it could not be moved.
   static func move(_ path: String) throws(ServerError) {
     let slash = path.lastIndex(of: "/") ?? path.startIndex
     let (folder, name) = (path[..<slash], path[slash...].dropFirst())

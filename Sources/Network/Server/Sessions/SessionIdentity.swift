@@ -1,6 +1,5 @@
 /// A session's identity, from token to token.
-///
-/// Pure: who owns the session does what the answers say.
+/// Pure: the session's owner acts on the answers.
 struct SessionIdentity {
   private(set) var identity: Identity
   /// Since when the client knows that its token has expired, in seconds since 1970; nil while it has not.

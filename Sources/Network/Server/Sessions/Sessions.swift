@@ -34,7 +34,7 @@ final class Sessions: @unchecked Sendable {
   /// The session or stream has a database from now on.
   func enter(_ use: DatabaseUse, _ channel: ChannelID) { self[channel]?.use = use }
 
-  /// Nil for one that is closed, or may use none.
+  /// Nil for a closed one, or one that may use none.
   func database(of channel: ChannelID) -> ServedDatabase? { self[channel]?.use?.database }
 
   enum Becoming {
@@ -74,7 +74,7 @@ final class Sessions: @unchecked Sendable {
     return patience.take(from: &self[channel]!.refused, at: limits.now) == 0 ? .tooMany : .closeForTooMany
   }
 
-  /// Nil for one that is closed.
+  /// Nil for a closed one.
   subscript(_ channel: ChannelID) -> Session? {
     get {
       let slot = gateway.slot(of: channel)
@@ -155,7 +155,7 @@ struct Session {
   fileprivate(set) var use: DatabaseUse?
   /// By the bytes of the id.
   fileprivate(set) var subscriptions = SmallDictionary<[UInt8], Subscription>()
-  /// Messages that were beyond what the client may send.
+  /// Messages beyond the client's limit.
   fileprivate var refused = RateLimit.Account()
   /// The number of the newest subscription.
   private var lastNumber: UInt64 = 0

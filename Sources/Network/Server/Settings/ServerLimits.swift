@@ -3,7 +3,7 @@ package import Gateway
 
 /// Limits of clients, and of what the server uses for them.
 package struct ServerLimits: Sendable {
-  /// Threads that serve sockets: as many as there are processors, but for those of a large machine.
+  /// Threads that serve sockets: one per processor, up to a limit.
   package var serviceThreads = min(ProcessInfo.processInfo.activeProcessorCount, 4)
   /// Threads that follow lists.
   package var followers = 2

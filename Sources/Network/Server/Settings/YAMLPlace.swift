@@ -118,7 +118,7 @@ struct YAMLPlace {
     return sequence.enumerated().map { place("\($0)", $1) }
   }
 
-  /// - Parameter mistake: what is wrong with one of them.
+  /// - Parameter mistake: the error in one of them.
   func texts(checkedBy mistake: (String) -> String? = { _ in nil }) throws(ServerError) -> [String] {
     var texts: [String] = []
     for element in try elements() {
@@ -147,7 +147,7 @@ struct YAMLPlace {
     return [try text()]
   }
 
-  /// - Throws: what is no JSON.
+  /// - Throws: for values that JSON does not have.
   func json() throws(ServerError) -> JSONValue {
     guard let value = JSONValue(node) else { throw error("holds something that JSON has no word for") }
     return value

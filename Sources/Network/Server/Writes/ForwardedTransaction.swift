@@ -14,7 +14,7 @@ struct ForwardedTransaction {
     self.key = key
   }
 
-  /// Reads what `json` writes.
+  /// Reads the output of `json`.
   init(_ json: JSONValue) throws(FreshetError) {
     transaction = Transaction(
       try TransactionSource.statements(json: json["statements"]), claims: try json.namedValues("claims"))
@@ -65,7 +65,7 @@ struct ForwardedOutcome {
     self.epoch = epoch
   }
 
-  /// Reads what `json` writes.
+  /// Reads the output of `json`.
   init(_ json: JSONValue) throws(FreshetError) {
     outcome = json["code"] == nil ? .success(try CommittedTransaction(json)) : .failure(try FreshetError(json))
     epoch = try json.required("epoch").text()
@@ -97,7 +97,7 @@ extension JSONWriter {
 }
 
 extension Identity {
-  /// Reads what `JSONWriter.member` wrote.
+  /// Reads the output of `JSONWriter.member`.
   init(_ asker: JSONValue) throws(FreshetError) {
     self.init(
       subject: try asker["sub"]?.text(), role: try asker.required("role").text(),

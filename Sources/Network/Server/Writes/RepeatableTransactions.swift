@@ -18,7 +18,7 @@ final class RepeatableTransactions: Sendable {
   private let promise: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - limit: of the bytes of what is remembered.
+  ///   - limit: of the remembered bytes.
   ///   - kept: what the process before knew at its orderly end.
   init(
     limit: Int, clock: MonotonicClock, kept: [UInt8] = [], journal: TransactionJournal? = nil,

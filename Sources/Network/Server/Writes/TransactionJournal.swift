@@ -33,7 +33,7 @@ package final class TransactionJournal: Sendable {
     var hasFailed = false
   }
 
-  /// Reads what an earlier process has left.
+  /// Reads the file of an earlier process.
   ///
   /// - Parameter state: the path of the state that it goes with.
   package init(besides state: String, logger: Logger) {
@@ -75,7 +75,7 @@ package final class TransactionJournal: Sendable {
   private static let unknown = FreshetError(
     .internal, "the server was killed while the transaction ran: check whether it is there before you repeat it")
 
-  /// Begins a file with what is known; the one before is gone.
+  /// Begins a file with the known outcomes, and removes the former one.
   ///
   /// - Returns: false: nothing can be kept.
   @discardableResult
@@ -169,7 +169,7 @@ extension JSONWriter {
 }
 
 extension TransactionMemory.Key {
-  /// Reads what `JSONWriter.members` wrote.
+  /// Reads the output of `JSONWriter.members`.
   init(_ json: JSONValue) throws(FreshetError) {
     self.init(try json.required("once").text(), of: try Identity(json.required("asker")))
   }

@@ -33,7 +33,7 @@ struct TransactionMemory {
   }
 
   private enum Entry {
-    /// - Parameter 0: replies to those who have repeated it.
+    /// - Parameter 0: replies to the clients that have repeated it.
     case running([Reply])
     case ended(Outcome)
   }
@@ -64,7 +64,7 @@ struct TransactionMemory {
   /// - Parameter limit: of the bytes of outcomes.
   init(limit: Int) { self.limit = limit }
 
-  /// Outcomes that are known.
+  /// Known outcomes.
   var count: Int { ended.count - first }
 
   mutating func admit(_ key: Key, _ reply: @escaping Reply) -> Admission {
@@ -81,7 +81,7 @@ struct TransactionMemory {
 
   /// Takes in how a transaction ended.
   ///
-  /// - Returns: the replies to those who have repeated it meanwhile.
+  /// - Returns: the replies to the clients that have repeated it meanwhile.
   mutating func finished(_ key: Key, _ outcome: Outcome, at now: Instant) -> [Reply] {
     guard case .running(let replies)? = entries[key] else { return [] }
     if let kept = Self.remembered(outcome) {
@@ -96,7 +96,7 @@ struct TransactionMemory {
     return replies
   }
 
-  /// Takes in what came of a transaction in another process.
+  /// Adds the outcome of a transaction in another process.
   mutating func add(_ key: Key, _ outcome: Outcome, at now: Instant) {
     if case .run = admit(key, { _ in }) { _ = finished(key, outcome, at: now) }
   }
@@ -121,7 +121,7 @@ struct TransactionMemory {
     for (key, entry) in entries { if case .running = entry { body(key, nil) } }
   }
 
-  /// Forgets what has ended: it was of another epoch.
+  /// Forgets the outcomes, because they belong to another epoch.
   mutating func forget() {
     for index in first..<ended.count { entries[ended[index].key] = nil }
     ended = []

@@ -162,10 +162,10 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   /// The file was replaced: outcomes of the former epoch are invalid.
   func epochChanged() { repeatable.forget() }
 
-  /// Runs a transaction after those asked for before it, or answers with what came of it before.
+  /// Runs a transaction after those asked for before it, or answers with its earlier outcome.
   ///
-  /// - Parameter write: who asks, and what it is called.
-  /// - Parameter key: who asks, and what they call this one; nil: it is run whatever was before.
+  /// - Parameter write: its client and its name.
+  /// - Parameter key: its client, and the client's name for it; nil: it is run in any case.
   /// - Parameter pool: whose followers number the state that it leads to.
   /// - Parameter reply: called once: on the thread that steps it or a follower's, or at once.
   func transact(
@@ -252,9 +252,9 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     }
   }
 
-  /// Begins nothing else, and waits until everything asked for so far is done and answered. Transactions that take longer
-  /// than `transactionGrace` are given up, as are answers that take as long again because the database cannot be read.
-  /// Called at the end; later callers wait as well.
+  /// Begins nothing else, and waits until everything asked for so far is done and answered. Transactions that take
+  /// longer than `transactionGrace` are given up, as are answers that take as long again because the database cannot be
+  /// read. Called at the end; later callers wait as well.
   func drain(grace: Duration) {
     let wasClosed = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -282,6 +282,6 @@ extension DispatchTime {
 }
 
 extension ControllerPool {
-  /// The follower to ask what is of no query.
+  /// The follower for questions about no query in particular.
   var first: FollowerThread { follower(for: Query(from: "")) }
 }
