@@ -85,7 +85,7 @@ package struct QueryCompiler {
     do throws(FreshetError) {
       columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
     } catch { throw checker.withHint(error, from: query.from) }
-    // `t WHERE 1` continues after the tables, which nothing in parentheses can.
+    // Parentheses refuse a text that goes on after the tables, such as `t WHERE 1`.
     try compile("SELECT 1 FROM (\(fromSQL))", place: "from")
     noteNestedTables()
     filterReads = try readFilters(of: fragments.rowTexts)

@@ -10,9 +10,9 @@ import Synchronization
 package struct SharedIndex {
   /// The size of the pieces that SQLite maps.
   package static let regionSize = 32 << 10
-  /// Behind both copies of the header: how many frames are in the database file.
+  /// After both copies of the header: the number of frames that are in the database file.
   private static let backfillOffset = 96
-  /// Behind that, and what readers hold: up to which frame a checkpoint has begun to write the database file.
+  /// After that and the read marks: the last frame that a checkpoint has begun to write into the database file.
   private static let attemptOffset = 128
 
   private let start: UnsafeRawPointer

@@ -184,7 +184,7 @@ package final class AggregateStatements {
 
   // MARK: - Changes
 
-  /// The changes that the rows which the virtual tables show make to groups. Parameters must be bound.
+  /// The changes that the rows of the virtual tables make to groups. Parameters must be bound.
   ///
   /// - Parameter changed: indexes of the query's tables whose changed rows are shown.
   func changes(ofTables changed: [Int]) throws(SQLiteFailure) -> GroupChanges {

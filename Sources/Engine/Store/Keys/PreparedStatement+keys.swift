@@ -7,8 +7,8 @@ extension PreparedStatement {
   ///
   /// BINARY compares text in the database's own encoding; NOCASE and RTRIM have SQLite convert it to UTF-8 first.
   ///
-  /// - Parameter encoding: the database's. Reading a value as UTF-8 converts it where SQLite keeps it, and a constant
-  ///   for the rows to come as well.
+  /// - Parameter encoding: the database's. Reading a value as UTF-8 converts SQLite's own copy, which for a
+  ///   constant serves all later rows.
   @inline(__always)
   package static func appendKey(
     _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]

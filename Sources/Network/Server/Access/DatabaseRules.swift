@@ -54,7 +54,7 @@ package struct TenantTemplate: Sendable, Equatable {
     self.parts = parts
   }
 
-  /// - Returns: nil for one who has no database: a claim is missing, or nothing that a name may have.
+  /// - Returns: nil without a database: a claim is missing, or its value may not be in a name.
   func name(for identity: Identity) -> DatabaseName? {
     var name = ""
     for part in parts {

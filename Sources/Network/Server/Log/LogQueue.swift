@@ -37,7 +37,7 @@ final class LogQueue: Sendable {
     var file: LogFile
     /// Not written yet.
     var lines: [Line] = []
-    /// How many of those that were dropped a line in the log has reported.
+    /// The number of dropped lines that a line in the log has reported.
     var toldDropped = 0
     var hasFailed = false
     var nextTry = Instant.distantPast

@@ -175,7 +175,7 @@ extension DatabasePlaces.Folder {
     return NamePattern.matches(relative, pattern, crossesFolders: false)
   }
 
-  /// The files that a name may be that of, as paths in the folder.
+  /// Candidates for the file of a name, as paths in the folder.
   func candidates(of name: DatabaseName) -> [String] {
     var endings = DatabasePlaces.endings
     if let pattern, let point = pattern.lastIndex(of: ".") {
