@@ -67,7 +67,7 @@ package struct WALFiles: Sendable {
 
 /// Files that have to be given up before the database is opened again, because one was deleted or overwritten.
 /// All connections of a process to one database share one mapping of the -shm: a connection that is opened while
-/// another one has a deleted -shm gets that, and shares no locks with writers that have the new one.
+/// a former one has a deleted -shm gets that, and shares no locks with writers that have the new one.
 package struct LostFiles: Sendable {
   private let files: WALFiles
   private let isEmptied: Bool
