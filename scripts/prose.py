@@ -70,7 +70,7 @@ class Text:
 
     def findings(self):
         """Each pattern's places, and the advice. Code between backticks is not read."""
-        prose = re.sub(r"`[^`]+`", lambda code: "_" * len(code[0]), self.words)
+        prose = re.sub(r"`[^`]+`|^Parameter \w+:", lambda code: "_" * len(code[0]), self.words)
         for pattern, advice in PATTERNS:
             for found in pattern.finditer(prose):
                 yield found, advice

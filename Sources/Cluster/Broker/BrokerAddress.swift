@@ -2,7 +2,7 @@
 package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   /// URLs of the servers of one cluster; any one will do.
   package let servers: [String]
-  /// What the streams and subjects of this log are named after.
+  /// The name that the streams and subjects of this log begin with.
   package let stream: String
   package let usesTLS: Bool
   private let hosts: String
@@ -11,7 +11,7 @@ package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   package static let expectation =
     "nats://host[:port]/stream or tls://host[:port]/stream, several hosts separated by commas, a stream of letters, digits, - and _"
 
-  /// Nil when it is none.
+  /// Nil if the text is not an address.
   package init?(_ text: String) {
     guard let scheme = ["nats", "tls"].first(where: { text.hasPrefix("\($0)://") }) else { return nil }
     let rest = text.dropFirst(scheme.count + 3)

@@ -1,11 +1,12 @@
 import CLibNATS
 import Synchronization
 
-/// A connection to NATS: what a log and its servers need of it, and nothing else. It connects, and connects again, by itself.
+/// A connection to NATS: what a log and its servers need of it, and nothing else. It connects, and connects again, by
+/// itself.
 ///
 /// Any thread: libnats guards itself.
 package final class BrokerConnection: Sendable {
-  /// What libnats calls a connection, and its view of the streams.
+  /// libnats' connection, and its view of the streams.
   // @unchecked: libnats guards what they point to.
   private struct Handles: @unchecked Sendable {
     var connection: OpaquePointer
@@ -49,7 +50,8 @@ package final class BrokerConnection: Sendable {
   var connection: OpaquePointer { current.connection }
   var stream: OpaquePointer { current.stream }
 
-  /// libnats gives up a connection that the broker refuses twice to let in. Passwords and certificates change: it is opened anew.
+  /// libnats gives up a connection that the broker refuses twice to let in. Passwords and certificates change: it is
+  /// opened anew.
   private var current: Handles {
     handles.withLock { handles in
       let now = nats_Now()
@@ -141,7 +143,7 @@ package final class BrokerConnection: Sendable {
 
   // MARK: - Messages that are not kept
 
-  /// Sends to present listeners. What cannot be sent is lost.
+  /// Sends to present listeners. A message that cannot be sent is lost.
   package func send(_ bytes: [UInt8], to subject: String) {
     guard isConnected else { return }
     _ = natsConnection_Publish(connection, subject, bytes, Int32(bytes.count))

@@ -7,11 +7,11 @@ package struct BrokerError: Error, CustomStringConvertible {
     case unavailable
     /// There is no such stream, or no such message in it.
     case notFound
-    /// The stream's last message is another one than was expected.
+    /// The stream's last message is not the expected one.
     case otherLast
-    /// Nobody answers to this subject.
+    /// No listener answers to this subject.
     case noResponder
-    /// Somebody else has taken over.
+    /// Another server has taken over.
     case superseded
     /// Anything else, which no later try mends by itself.
     case refused

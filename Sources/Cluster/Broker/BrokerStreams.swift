@@ -20,7 +20,7 @@ package struct StreamConfiguration: Equatable, Sendable {
   }
 }
 
-/// What a stream has at the moment.
+/// The present contents of a stream.
 package struct StreamState: Equatable, Sendable {
   package var messages: UInt64
   package var bytes: UInt64
@@ -46,7 +46,7 @@ extension BrokerConnection {
     if !isConnected { throw BrokerError(.unavailable, trouble) }
   }
 
-  /// Makes a stream where there is none. One that is there is given these limits.
+  /// Makes a stream if it is missing. An existing one is given these limits.
   package func ensure(_ configuration: StreamConfiguration) throws(BrokerError) {
     try checkConnection()
     var settings = jsStreamConfig()
@@ -132,7 +132,7 @@ extension BrokerConnection {
     return acknowledgement.pointee.Sequence
   }
 
-  /// The last message to a subject that the stream has; nil when there is none, or no such stream.
+  /// The last message to a subject that the stream has; nil without such a message or stream.
   package func lastMessage(to subject: String, in name: String) throws(BrokerError) -> StoredMessage? {
     guard try hasMessages(name) else { return nil }
     var message: OpaquePointer?
@@ -148,7 +148,8 @@ extension BrokerConnection {
     return try stored(js_GetMsg(&message, stream, name, sequence, nil, &code), message, code, name)
   }
 
-  /// nats-server 2.9.10 ends with a nil pointer when it is asked for a message of a stream that it is just making; that has none.
+  /// nats-server 2.9.10 ends with a nil pointer when it is asked for a message of a stream that it is just making; that
+  /// has none.
   private func hasMessages(_ name: String) throws(BrokerError) -> Bool {
     do throws(BrokerError) { return try state(ofStream: name).messages > 0 } catch {
       if error.reason == .notFound { return false }
@@ -181,7 +182,7 @@ extension BrokerConnection {
       return js_SubscribeSync(&subscription, stream, subject, nil, &options, &code)
     }
     guard status == NATS_OK, let subscription else { throw BrokerError(status, code, "reading the stream \(name)") }
-    // What waits here is bounded by the stream's flow control.
+    // The stream's flow control bounds the waiting messages.
     natsSubscription_SetPendingLimits(subscription, -1, -1)
     return BrokerSubscription(subscription, of: self)
   }

@@ -4,7 +4,7 @@ package import Following
 /// How a file is replicated, or each file of a folder.
 package struct ReplicationSettings: Sendable {
   package enum Role: String, Sendable {
-    /// Beside those who write.
+    /// Stands next to the writers.
     case publisher
     /// Serves a copy.
     case replica
@@ -17,7 +17,7 @@ package struct ReplicationSettings: Sendable {
   package var credentials = BrokerCredentials()
   /// Servers of the broker's cluster that each keep a copy of the streams.
   package var replicas = 1
-  /// What the log of a file keeps at most: bytes, and seconds.
+  /// The most that the log of a file keeps: bytes, and seconds.
   package var retainedBytes: Int?
   package var retainedSeconds = 86_400
   /// After how many seconds a snapshot is made anew, for replicas to come; zero: only when one asks.
@@ -37,7 +37,7 @@ package struct ReplicationSettings: Sendable {
   /// Brokers set aside what a log may keep.
   var keptBytes: Int { retainedBytes ?? (database == nil ? 1 << 30 : 16 << 20) }
 
-  /// What the file's log is called.
+  /// The names of the file's log.
   package var subjects: LogSubjects {
     database.map { LogSubjects(address, database: $0) } ?? LogSubjects(address)
   }

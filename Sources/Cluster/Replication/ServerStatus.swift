@@ -1,15 +1,15 @@
 import Foundation
 
-/// What a server says of itself to `freshet status`.
+/// A server's report for `freshet status`.
 package struct ServerStatus: Codable, Equatable, Sendable {
   /// `publisher` or `replica`.
   package var role: String
   package var host: String
   package var process: Int32
   package var database: String
-  /// What the file is called in a folder; nil: it is the log's only one.
+  /// The name of the file in a folder; nil: it is the log's only one.
   package var name: String?
-  /// What it does: `publishing`, `following`, or what keeps it from that.
+  /// Its state: `publishing`, `following`, or the obstacle to it.
   package var state: String
   /// Nil before the first batch or snapshot.
   package var epoch: String?

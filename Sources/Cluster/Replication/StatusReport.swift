@@ -1,6 +1,7 @@
 package import Broker
 
-/// Everybody who takes part in the log of a file or of a folder, as far as they answer, and what the broker has of a file's.
+/// Everybody who takes part in the log of a file or of a folder, as far as they answer, and what the broker has of a
+/// file's.
 package struct StatusReport: Encodable, Sendable {
   package struct Log: Encodable, Sendable {
     package let messages: UInt64

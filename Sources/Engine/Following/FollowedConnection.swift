@@ -3,8 +3,8 @@ package import Ground
 package import Logging
 import Store
 
-/// One follower's connection to the file that it follows: whether it is to the file that has the name, when there may be a commit, and since when
-/// it cannot be read. Lists' followers, the feed and the publisher each have one.
+/// One follower's connection to the file that it follows: whether it is to the file that has the name, when there may
+/// be a commit, and since when it cannot be read. Lists' followers, the feed and the publisher each have one.
 ///
 /// Owner: the thread that steps the follower.
 package final class FollowedConnection {
@@ -60,8 +60,9 @@ package final class FollowedConnection {
     detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasCommit, clock.now) || holder.mustLook
   }
 
-  /// Opens a file that has appeared, or has replaced the open one. One that uses files without a name, or shows contents that were
-  /// overwritten, is closed; SQLite opens the new ones only after this process has closed all connections to them.
+  /// Opens a file that has appeared, or has replaced the open one. A connection that uses files without a name, or
+  /// shows overwritten contents, is closed; SQLite opens the new ones only after this process has closed all
+  /// connections to them.
   ///
   /// - Parameter closing: called before a connection is closed, with whether its files were lost.
   /// - Returns: the file, or why it cannot be opened; nil: the one that was open still is, or none can be opened yet.
@@ -100,7 +101,7 @@ package final class FollowedConnection {
   /// Closes the connection; `openIfReplaced` opens the file again.
   package func close() { holder.close() }
 
-  /// Whether the connection cannot go on, and another one may.
+  /// Whether the connection cannot go on, and a new one may.
   package var isUseless: Bool { holder.isUseless }
 
   /// Must precede any access to shared memory after a wait.

@@ -10,8 +10,8 @@ package struct ForeignFile: Error, CustomStringConvertible {
     """
   }
 
-  /// Checks whether a file is a replica's, or missing. A file that is locked, or cannot be read, passes: the code that opens it
-  /// looks again.
+  /// Checks whether a file is a replica's, or missing. A file that is locked, or cannot be read, passes: the code that
+  /// opens it looks again.
   static func check(_ path: String) throws(ForeignFile) {
     guard FileIdentity(path: path) != nil else { return }
     do throws(SQLiteFailure) {

@@ -23,7 +23,7 @@ struct LogFollower {
   /// Milliseconds in which nothing came although the publisher is further.
   private var silence: Int64 = 0
 
-  /// What is applied in one transaction: readers wait for all of it.
+  /// The most that is applied in one transaction: readers wait for all of it.
   private static let most = (batches: 64, bytes: 4 << 20)
   private static let patience: Int64 = 2_000
 

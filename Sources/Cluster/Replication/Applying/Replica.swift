@@ -7,11 +7,12 @@ import Synchronization
 
 /// Makes a file of a log, and keeps it so: a thread of its own, with the one connection that writes to the file.
 ///
-/// What it does not have to do is as important: the file is an ordinary one, and the server follows it as it would any other.
+/// What it does not have to do is as important: the file is an ordinary one, and the server follows it as it would any
+/// other.
 package final class Replica: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
-    /// What it does, or what keeps it from that.
+    /// Its present work, or the obstacle to it.
     package internal(set) var description = "starting"
     package internal(set) var batches = 0
     /// Snapshots that were loaded, by why.
@@ -19,9 +20,9 @@ package final class Replica: Sendable {
     /// How often rows were compared with what the publisher had, and how often they were others.
     package internal(set) var comparisons = 0
     package internal(set) var divergences = 0
-    /// Nothing is compared before.
+    /// No comparison happens before.
     var comparesFrom = Instant.distantPast
-    /// What the publisher has said last.
+    /// The publisher's last notice.
     var notice: PositionNotice?
     /// When it was last known that nothing is missing, in milliseconds since 1970.
     var confirmed: Int64?
@@ -34,8 +35,8 @@ package final class Replica: Sendable {
   private let subjects: LogSubjects
   let worker = Worker()
   private let shared = Mutex(State())
-  /// After a snapshot that took the place of wrong rows nothing is compared for so long, and twice as long after each further one:
-  /// whatever the reason is, a replica has something better to do than to load snapshots.
+  /// After a snapshot that took the place of wrong rows nothing is compared for so long, and twice as long after each
+  /// further one: whatever the reason is, a replica has something better to do than to load snapshots.
   private static let patience = Nanoseconds.milliseconds(60_000)
 
   /// - Parameter broker: the connection, which replicas of other files may share.
@@ -51,8 +52,8 @@ package final class Replica: Sendable {
     self.broker = broker
   }
 
-  /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the replica's place.
-  ///   The replica has ended by then.
+  /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the
+  ///   replica's place. The replica has ended by then.
   package func start(refused: @escaping @Sendable (ForeignFile) -> Void) {
     worker.start { [self] in
       do throws(ForeignFile) { try run() } catch {

@@ -4,7 +4,8 @@ import Ground
 import LiveQuery
 import Store
 
-/// The file of a replica, open for writing: an ordinary SQLite database, with its place in the log in a table of its own.
+/// The file of a replica, open for writing: an ordinary SQLite database, with its place in the log in a table of its
+/// own.
 ///
 /// Owner: the replica's thread.
 final class ReplicaFile {
@@ -33,8 +34,8 @@ final class ReplicaFile {
   init(path: String, isPrivate: Bool = false) throws {
     opened = try Connection(path, .making, isPrivate: isPrivate)
     sqlite_disable_triggers(opened.raw)
-    // What the writer's file has been checked for is not checked again. A crash of the machine may undo the newest batches: they
-    // are applied again.
+    // Checks of the writer's file are not repeated. A crash of the machine may undo the newest batches: they are
+    // applied again.
     try opened.run(
       """
       PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = NORMAL;

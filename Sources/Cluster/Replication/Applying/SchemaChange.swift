@@ -1,10 +1,11 @@
 import LiveQuery
 import Store
 
-/// Makes a replica's schema another one, in the transaction that is open.
+/// Changes a replica's schema, in the transaction that is open.
 ///
-/// Tables, indexes, views and triggers are made by the statements that made them. A virtual table is only entered in the schema:
-/// making it would make its shadow tables, which come as tables of their own, and needs a module that a replica may not have.
+/// Tables, indexes, views and triggers are made by the statements that made them. A virtual table is only entered in
+/// the schema: making it would make its shadow tables, which come as tables of their own, and needs a module that a
+/// replica may not have.
 struct SchemaChange {
   private let connection: OpaquePointer
 
@@ -13,7 +14,7 @@ struct SchemaChange {
   /// - Parameter objects: all objects of the new schema.
   func lead(to objects: [SchemaObject]) throws {
     let wanted = Set(objects)
-    // What hangs on a table goes with it, and what a view or trigger says may not fit any more: those first.
+    // Objects of a table are dropped with it, and views or triggers may not fit any more: those first.
     for type in ["trigger", "view", "index", "table"] {
       for object in try current() where object.type == type && !wanted.contains(object) { try drop(object) }
     }

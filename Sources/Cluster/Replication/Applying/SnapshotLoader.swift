@@ -125,7 +125,7 @@ struct SnapshotLoader {
       return
     }
     try ForeignFile.check(path)
-    // Connections that have the old ones open continue with them until they see that the file is another one.
+    // Connections that have the old ones open continue with them until they see that the file was replaced.
     unlink(path + "-wal")
     unlink(path + "-shm")
     if file == nil {

@@ -1,7 +1,7 @@
 import Ground
 import LiveQuery
 
-/// What a batch is made of, one after the other.
+/// The items of a batch, one after the other.
 enum BatchItem: UInt8 {
   /// All of the schema's objects, as they are from here on.
   case schema = 1
@@ -15,14 +15,14 @@ enum BatchItem: UInt8 {
   case clear = 5
   /// `user_version` and `application_id` of the file.
   case header = 6
-  /// What some rows of the table are at this place of the log.
+  /// A digest of some rows of the table at this place of the log.
   case digest = 7
 }
 
 /// A table as the log names it: what it takes to write its rows.
 struct LogTable: Hashable, Sendable {
   var name: String
-  /// Those that have values of their own; the key's first.
+  /// Columns that have values of their own; the key's first.
   var columns: [String]
   var keyCount: Int
 }

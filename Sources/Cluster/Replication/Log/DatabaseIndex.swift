@@ -3,7 +3,7 @@ import Foundation
 
 /// Which databases a folder's log has: a stream with the last word on each, for replicas to come.
 package struct DatabaseIndex: Sendable {
-  /// What the writer's server says of a database.
+  /// The writer's server's notice of a database.
   package struct Notice: Codable, Equatable, Sendable {
     package var name: String
     /// It is gone, and its streams are.
@@ -30,10 +30,10 @@ package struct DatabaseIndex: Sendable {
     self.configuration = configuration
   }
 
-  /// The number of databases of which something is said; nil: nothing ever was, or the broker has lost it.
+  /// The number of databases with a notice; nil: no notice was ever written, or the broker has lost it.
   package func count() throws(BrokerError) -> Int? { try state().map { Int($0.messages) } }
 
-  /// Makes the stream where there is none.
+  /// Makes the stream if it is missing.
   package func ensure() throws(BrokerError) { try broker.ensure(configuration) }
 
   package func say(_ notice: Notice) throws(BrokerError) {

@@ -38,7 +38,7 @@ package struct LogMessage: Equatable, Sendable {
     }
   }
 
-  /// What the broker knows repeated ones by.
+  /// The id by which the broker recognises repetitions.
   package var id: String { "\(epoch).\(number).\(part)" }
 
   package var bytes: [UInt8] {
@@ -61,7 +61,7 @@ package struct LogMessage: Equatable, Sendable {
     return writer.bytes
   }
 
-  /// Nil when it is none.
+  /// Nil if the bytes are malformed.
   package init?(_ bytes: UnsafeRawBufferPointer) {
     do throws(ByteReader.Malformed) { try self.init(reading: bytes) } catch { return nil }
   }

@@ -2,7 +2,7 @@ import Ground
 
 /// How far the log was made, or applied: the state of the file after a batch.
 package struct LogPosition: Equatable, Sendable {
-  /// New with every start of the publisher, and when its file is another one. `hello` sends it to clients.
+  /// New with every start of the publisher, and when its file is replaced. `hello` sends it to clients.
   package var epoch: String
   /// The number of the last batch; 0: the state in which the epoch began.
   package var number: Int64
@@ -26,7 +26,7 @@ extension LogPosition {
   }
 }
 
-/// What one tick of the publisher found to have changed.
+/// The changes that one tick of the publisher found.
 package struct LogBatch: Equatable, Sendable {
   package enum Kind: UInt8, Sendable {
     /// An epoch begins; nothing changed.

@@ -1,8 +1,6 @@
-/// Puts batches together out of messages, and knows whether each follows on what was applied: pure, for a model of it is in
-/// docs/replication.pml.
-///
-/// A broker may repeat messages, lose some of the newest that it had acknowledged, and be given them again; messages come in
-/// their order otherwise. Whoever publishes may end in the middle of a batch.
+/// Puts batches together out of messages, and knows whether each follows on what was applied: pure, for a model of it
+/// is in docs/replication.pml. A broker may repeat messages, lose some of the newest that it had acknowledged, and be
+/// given them again; messages come in their order otherwise. The publisher may end in the middle of a batch.
 package struct LogReader: Sendable {
   package enum Outcome: Equatable, Sendable {
     /// Nothing to be done: a part, or something that was applied before.
@@ -19,7 +17,7 @@ package struct LogReader: Sendable {
     case gap
     /// The log has another history than the one that was applied.
     case fork
-    /// The publisher has started anew, or its file is another one.
+    /// The publisher has started anew, or its file was replaced.
     case epoch
     /// The publisher has said that what changed is not in the log.
     case cut
@@ -27,7 +25,7 @@ package struct LogReader: Sendable {
     case malformed
   }
 
-  /// What was applied.
+  /// The position up to which the log is applied.
   package private(set) var position: LogPosition
   /// Whether the place in the log was found; before that, whatever is not about it is passed over.
   package private(set) var isInPlace = false

@@ -1,12 +1,12 @@
 package import Broker
 
-/// What the streams and subjects of a log are called: of a file's, or of one of those of a folder.
+/// The names of a log's streams and subjects: of a file, or of one of those of a folder.
 package struct LogSubjects: Sendable {
   /// The stream of batches.
   package let log: String
   /// The stream of snapshots.
   package let snapshotStream: String
-  /// What all subjects begin with.
+  /// The prefix of all subjects.
   package let prefix: String
 
   package init(_ address: BrokerAddress) {
@@ -45,15 +45,15 @@ package struct LogSubjects: Sendable {
   package var allOfWriter: String { "\(prefix).writer.>" }
   package var allOfReplicas: String { "\(prefix).replicas.>" }
 
-  /// What a request's subject begins with, and what it asks.
+  /// The prefix of a request's subject, and the request.
   static func parts(of subject: String) -> (prefix: String, request: LogRequest)? {
     let parts = subject.split(separator: ".")
     guard parts.count > 2, let request = LogRequest(rawValue: String(parts[parts.count - 1])) else { return nil }
     return (parts.dropLast(2).joined(separator: "."), request)
   }
 
-  /// A name in a subject and in a stream's name, which may have neither points nor slashes: other bytes than letters, digits, - and _
-  /// are written as = and two digits. Different names have different tokens.
+  /// A name in a subject and in a stream's name, which may have neither points nor slashes: other bytes than letters,
+  /// digits, - and _ are written as = and two digits. Different names have different tokens.
   static func token(of database: String) -> String {
     let token = database.utf8.reduce(into: "") { token, byte in
       switch byte {
@@ -71,7 +71,7 @@ package struct LogSubjects: Sendable {
   }
 }
 
-/// What one server asks another.
+/// A request of one server to another.
 package enum LogRequest: String, Sendable {
   /// Asks the writer for a snapshot.
   case snapshot

@@ -3,7 +3,7 @@ import Ground
 import LiveQuery
 import Store
 
-/// What some rows of a table are, in the order of the table's key: for replicas to compare theirs with.
+/// A digest of some rows of a table, in the order of the table's key, which replicas compare with their own.
 ///
 /// Two with the same hash are of the same rows, with the same values in the same storage classes.
 struct TableDigest: Equatable {
@@ -25,7 +25,7 @@ struct TableDigester {
   private let terms: [Term]
 
   private struct Term {
-    /// The column; with a collation where the key has another one than the column.
+    /// The column; with a collation if the key's differs from the column's.
     let expression: String
     let isPlain: Bool
     let isDescending: Bool
@@ -65,7 +65,7 @@ struct TableDigester {
     return name.map { String(cString: $0) } ?? "BINARY"
   }
 
-  /// What comes after a key, until there is no more or it is enough.
+  /// The digest of the rows after a key, until the end or until it is enough.
   ///
   /// - Parameter isEnough: asked after each row.
   func digest(after key: [UInt8], isEnough: () -> Bool) throws -> TableDigest {

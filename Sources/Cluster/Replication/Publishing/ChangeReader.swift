@@ -8,7 +8,7 @@ import Store
 ///
 /// Follows all tables of the file with a capture of its own. In a tick's transaction; owner: the publisher's thread.
 final class ChangeReader {
-  /// What one tick found.
+  /// The changes that one tick found.
   struct Tick {
     var commits: Int64 = 0
     /// Nil: it is more than the log carries, or unknown.
@@ -192,7 +192,8 @@ final class ChangeReader {
     if deltas.contains(where: \.isUnknown) { return try addWhole(number) }
     writer.add(table.logged)
     let rows = deltas.lastOfEachRow
-    // A row may have taken a value that another one had, which only a key in the order of a collation can tell: first what goes.
+    // A row may have taken a value that another row had, which only a key in the order of a collation shows: deletions
+    // come first.
     for (row, delta) in rows where row.kind == .delete {
       writer.add(.delete)
       delta.forEachKeyField(of: row) { writer.add($1.packed) }
@@ -248,7 +249,7 @@ final class ChangeReader {
   }
 }
 
-/// What the file says of itself, for the programs that use it.
+/// The settings in a file's header for the programs that use it.
 struct FileHeader: Equatable {
   let userVersion: Int64
   let applicationID: Int64

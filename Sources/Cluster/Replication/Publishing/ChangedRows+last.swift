@@ -1,7 +1,7 @@
 import ChangeCapture
 
 extension [ChangedRows] {
-  /// Of each row, what happened to it last.
+  /// The last change of each row.
   var lastOfEachRow: [(row: ChangedRows.Row, delta: ChangedRows)] {
     if let only = first, count == 1 { return only.rows.map { ($0, only) } }
     var known: Set<ChangedRows.Identity> = []

@@ -9,7 +9,8 @@ struct ContentsPass {
   /// How long reading a part may delay the changes that are published next.
   private static let part = Nanoseconds.milliseconds(5)
   private static let leastPause = Nanoseconds.milliseconds(250)
-  /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are checked once an hour.
+  /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are checked once an
+  /// hour.
   private static let interval = Nanoseconds.milliseconds(10_000)
   private static let longestInterval = Nanoseconds.milliseconds(3_600_000)
 
@@ -48,7 +49,8 @@ struct ContentsPass {
 
   /// Goes on with the pass, or begins one.
   ///
-  /// - Parameter read: reads a table from after a key until it is enough; returns the key that it came to, empty at the table's end.
+  /// - Parameter read: reads a table from after a key until it is enough; returns the key that it came to, empty at the
+  ///   table's end.
   mutating func advance(
     over tables: [LogTable], read: (LogTable, _ key: [UInt8], _ isEnough: () -> Bool) throws -> [UInt8]
   ) rethrows {

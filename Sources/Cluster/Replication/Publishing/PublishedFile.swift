@@ -71,7 +71,7 @@ final class PublishedFile {
       let number = publisher.numbers.number(
         of: opened.connection.capture.numberedState, before: position?.commit ?? publisher.numbers.first,
         commits: position == nil ? 0 : 1)
-      // What changed meanwhile is not known.
+      // Changes of the meantime are unknown.
       if position != nil { return _ = addCommits(ChangeReader.Tick(contents: nil), to: number) }
       let commit = number.commit
       let beginning = LogPosition(beginning: epoch, commit: commit)
@@ -80,7 +80,7 @@ final class PublishedFile {
     }
   }
 
-  /// What has changed since the state that was kept is one batch.
+  /// All changes since the kept state are one batch.
   private func goOn(_ connection: DatabaseConnection) throws {
     guard let before = position else { return }
     let reader = try ChangeReader(resuming: connection, limit: publisher.settings.batchLimit)
@@ -157,7 +157,8 @@ final class PublishedFile {
     if let copy { send(copy) }
   }
 
-  /// A number that another state may have too goes to no replica: versions of two states would have one name. The next epoch begins with all there is.
+  /// A number that another state may have too goes to no replica: versions of two states would have one name. The next
+  /// epoch begins with all there is.
   ///
   /// - Returns: whether this epoch goes on.
   private func addCommits(_ tick: ChangeReader.Tick, to number: CommitNumber) -> Bool {

@@ -3,8 +3,8 @@ import Logging
 
 /// Appends batches to the stream, and sees to it that they stay there.
 ///
-/// Every message names the one that must be the stream's last. So one that was lost, although it was acknowledged, is noticed by
-/// the next, and is published again from memory; and of two publishers only one continues.
+/// Every message names the one that must be the stream's last. So one that was lost, although it was acknowledged, is
+/// noticed by the next, and is published again from memory; and of two publishers only one continues.
 ///
 /// Mutable state: the newest batches, and the message to append next.
 ///
@@ -29,7 +29,7 @@ final class PublishedLog {
   private(set) var lastSequence: UInt64?
   private var isDisturbed = false
 
-  /// What is kept to be published again, in bytes.
+  /// Bytes of batches that are kept to be published again.
   private static let kept = 32 << 20
 
   init(_ broker: BrokerConnection, _ settings: ReplicationSettings, logger: Logger) {
@@ -93,8 +93,8 @@ final class PublishedLog {
     return try publish()
   }
 
-  /// Whether the stream ends with the batch that led to a position, so that the next one can follow it. A stream that is empty was lost, and
-  /// nothing else is in it.
+  /// Whether the stream ends with the batch that led to a position, so that the next one can follow it. A stream that
+  /// is empty was lost, and nothing else is in it.
   func ends(at position: LogPosition) throws(BrokerError) -> Bool {
     try broker.ensure(configuration)
     guard let last = try broker.lastMessage(to: subjects.batches, in: subjects.log) else { return true }
@@ -109,7 +109,7 @@ final class PublishedLog {
     let last = try broker.lastMessage(to: subjects.batches, in: subjects.log)
     let message = last.flatMap { stored in stored.message.withBytes { LogMessage($0) } }
     guard let last, let message, let oldest = entries.first else {
-      // Nothing is there: of what went before, replicas have it, or need a snapshot.
+      // The stream is empty: replicas have the former batches, or need a snapshot.
       if let last { lastSequence = last.sequence } else { lastSequence = try broker.state(ofStream: subjects.log).last }
       next = (0, 0)
       return

@@ -16,7 +16,7 @@ struct PublishedTable: Equatable {
   var name: String { captured.name }
 }
 
-/// What the log carries of a schema, and what it cannot.
+/// The part of a schema that the log carries, and the part that it cannot.
 struct PublishedSchema {
   private(set) var objects: [SchemaObject] = []
   private(set) var tables: [PublishedTable] = []

@@ -7,12 +7,13 @@ import Synchronization
 
 /// Follows a file and puts what changes in it into the log: a thread of its own, with a connection of its own.
 ///
-/// A tick is one read transaction: what changed, read as rows, becomes a batch, and is appended after the transaction. While the
-/// broker cannot take it no tick is taken: the file keeps what it would find, and the next one finds all of it.
+/// A tick is one read transaction: what changed, read as rows, becomes a batch, and is appended after the transaction.
+/// While the broker cannot take it no tick is taken: the file keeps what it would find, and the next one finds all of
+/// it.
 package final class Publisher: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
-    /// What it does, or what keeps it from that.
+    /// Its present work, or the obstacle to it.
     package internal(set) var description = "starting"
     package internal(set) var isPublishing = false
     package internal(set) var batches = 0
@@ -69,7 +70,7 @@ package final class Publisher: Sendable {
     sending.join()
   }
 
-  /// What one message to another server may take, in bytes.
+  /// The longest message to another server, in bytes.
   package var longestMessage: Int { broker.longestMessage }
 
   var mustStop: Bool { worker.mustStop }
@@ -77,13 +78,13 @@ package final class Publisher: Sendable {
   var path: String { file.path }
   var numbers: CommitNumbers { file.numbers }
 
-  /// The file is another one now: versions and commits begin anew. Any thread.
+  /// The file was replaced: versions and commits begin anew. Any thread.
   package func beginEpoch(_ epoch: String) {
     wishes.withLock { $0.epoch = epoch }
     worker.wake.signal()
   }
 
-  /// Somebody needs a snapshot. Any thread.
+  /// A replica needs a snapshot. Any thread.
   package func wantSnapshot() {
     wishes.withLock { $0.snapshot = true }
     worker.wake.signal()
@@ -132,7 +133,8 @@ package final class Publisher: Sendable {
     }
   }
 
-  /// The log, if it still ends where the process before had come to; otherwise another epoch is on its way. Waits for the broker.
+  /// The log, if it still ends where the process before had come to; otherwise another epoch is on its way. Waits for
+  /// the broker.
   private func continuedLog(_ kept: PublisherState.Kept) -> PublishedLog? {
     let log = PublishedLog(broker, settings, logger: logger)
     while !mustStop, wishes.withLock({ $0.epoch == nil }) {

@@ -3,11 +3,11 @@ import Following
 import Ground
 package import Logging
 
-/// What a publisher keeps when it ends, so that the next one goes on in its epoch: what its capture remembers, and the position in the log
-/// that this is the state of.
+/// The state that a publisher keeps when it ends, so that the next one continues its epoch: the memory of its capture,
+/// and the position in the log of that state.
 ///
-/// It is kept only when the stream has everything, and used only when the stream still ends there. A process that is killed keeps nothing:
-/// what it has published since it began is in no state, and the next one begins an epoch.
+/// It is kept only when the stream has everything, and used only when the stream still ends there. A process that is
+/// killed keeps nothing: what it has published since it began is in no state, and the next one begins an epoch.
 ///
 /// Any thread.
 package final class PublisherState: Sendable {
@@ -29,7 +29,7 @@ package final class PublisherState: Sendable {
   /// Whether there is a state of this epoch to go on from.
   package func continues(_ epoch: String) -> Bool { found(epoch) != nil }
 
-  /// What there is to go on from; once. From now on it is older than what is published.
+  /// The kept state, once. From now on it is older than the published changes.
   func take(_ epoch: String) -> Kept? {
     defer { journal.forgetFound() }
     journal.begin()

@@ -2,7 +2,8 @@ package import Broker
 import Ground
 import Synchronization
 
-/// Answers replicas of the files that a server publishes, and announces how far their logs are: a thread for all of them.
+/// Answers replicas of the files that a server publishes, and announces how far their logs are: a thread for all of
+/// them.
 package final class WriterService: Sendable {
   /// Runs a client's transaction, as `ForwardedTransaction` has it; the reply is called on any thread, once.
   package typealias Transact = @Sendable (_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) -> Void

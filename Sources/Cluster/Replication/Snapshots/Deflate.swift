@@ -13,7 +13,7 @@ enum Deflate {
     }
   }
 
-  /// What a compressed piece may take that has `count` bytes.
+  /// The most bytes that a compressed piece of `count` bytes takes.
   static func bound(_ count: Int) -> Int { Int(compressBound(uLong(count))) }
 
   /// Nil when that is not what they are.

@@ -61,7 +61,7 @@ enum SnapshotMessage: Equatable {
   }
 }
 
-/// What a snapshot is, and where it is.
+/// The contents of a snapshot, and its place.
 struct SnapshotIndex: Equatable, Sendable {
   var id: String
   /// That the file shows.

@@ -9,11 +9,11 @@ package import Store
 /// Otherwise inotify reports writes to the WAL before their commit can be read. A wake that finds no commit therefore
 /// spins on the WAL-index, then checks again at growing intervals.
 ///
-/// Some file systems report nothing of what other machines, or other containers, write. When commits are found that were not reported,
-/// the file is checked often, until a write is reported.
+/// Some file systems report nothing of what other machines, or other containers, write. When commits are found that
+/// were not reported, the file is checked often, until a write is reported.
 ///
-/// Owner: the thread that steps the follower. Mutable state: `look`, the next check that is due; `identityRead`, when the
-/// file's identity was last read; `lookEnd`; whether `watch` is armed.
+/// Owner: the thread that steps the follower. Mutable state: `look`, the next check that is due; `identityRead`, when
+/// the file's identity was last read; `lookEnd`; whether `watch` is armed.
 package final class CommitDetection {
   private let journal: String
   private let watch: FileWatch
@@ -66,7 +66,8 @@ package final class CommitDetection {
   /// Whether writes are reported.
   package var isArmed: Bool { watch.isArmed }
 
-  /// Whether the file may have been replaced or overwritten since it was opened. inotify does not report renamed parent directories.
+  /// Whether the file may have been replaced or overwritten since it was opened. inotify does not report renamed parent
+  /// directories.
   package func mayBeReplaced(isOpen: Bool, hasChanged: Bool, _ now: Instant) -> Bool {
     if hasChanged, identityRead != .distantPast { return false }
     let isDue = !isOpen || !watch.isReporting || now - identityRead >= pollInterval
@@ -83,7 +84,8 @@ package final class CommitDetection {
   }
 
   /// Whether there may be a new commit. Most often it can be read by the time its writes have woken the follower.
-  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `pause` has it checked again.
+  /// Otherwise it can be read within microseconds, unless the writer waits for its disk: then `pause` has it checked
+  /// again.
   ///
   /// - Parameter isPaced: whether to avoid blocking writers that use a rollback journal.
   package func hasCommit(_ capture: ChangeCapture, isPaced: Bool) -> Bool {
@@ -114,13 +116,13 @@ package final class CommitDetection {
 
   // MARK: - Rests
 
-  /// What a rest depends on, besides commits.
+  /// The conditions of a rest, besides commits.
   package struct Conditions {
     /// The longest rest.
     package var limit: Nanoseconds
     /// How long to leave commits alone.
     package var rest: Nanoseconds
-    /// Nothing is followed, so commits need not wake the follower.
+    /// No list is followed, so commits need not wake the follower.
     package var isUnused: Bool
     /// The connection that follows commits; nil: none, or the last tick failed.
     package var connection: DatabaseConnection?
@@ -136,8 +138,8 @@ package final class CommitDetection {
     fileprivate var canAskOften: Bool { connection?.capture.canAskOften == true }
   }
 
-  /// How long the follower may rest, until a commit has to be looked for or a deadline passes. From now on events wake it, where
-  /// they have to. To be followed by `resume` and `hasCommit`.
+  /// How long the follower may rest, until a commit has to be looked for or a deadline passes. From now on events wake
+  /// it, where they have to. To be followed by `resume` and `hasCommit`.
   package func pause(_ conditions: Conditions) -> Nanoseconds {
     lookEnd = nil
     if conditions.isUnused { return pauseUnused(conditions) }
@@ -190,7 +192,7 @@ package final class CommitDetection {
     watch.arm()
     look = 0
     hasSpun = true
-    // What was written over the file before was not reported.
+    // The former overwriting was not reported.
     identityRead = .distantPast
   }
 

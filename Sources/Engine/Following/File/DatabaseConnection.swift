@@ -18,13 +18,14 @@ package final class DatabaseConnection {
   package let transaction: ReadTransaction
   /// The number of the schema that the last snapshot saw.
   package var schemaVersion: Int64 { transaction.schemaVersion }
-  /// Whether the file has another text encoding than when it was opened, so that no statement of this connection can be compiled.
+  /// Whether the file has another text encoding than when it was opened, so that no statement of this connection can be
+  /// compiled.
   @exclusivity(unchecked) package private(set) var hasOtherEncoding = false
   /// The number of the schema in which a statement was compiled last.
   @exclusivity(unchecked) private var compiledSchema: Int64?
-  /// Of the last snapshot without a WAL.
+  /// The schema of the last snapshot without a WAL.
   @exclusivity(unchecked) private var schemaText: SchemaText?
-  /// What `readSchema` has read last.
+  /// The result of the last `readSchema`.
   @exclusivity(unchecked) private var lastSchema = DatabaseSchema.empty
   private let positionReader: ReplicaPositionReader?
   /// The position that the last snapshot saw in a replica's file.
@@ -97,13 +98,14 @@ package final class DatabaseConnection {
     try transaction.run(isLate: false, body)
   }
 
-  /// The tables that have changed, where frames of the WAL hold all that has; nil: a transaction is needed. To be followed by `tick`.
+  /// The tables that have changed, where frames of the WAL hold all that has; nil: a transaction is needed. To be
+  /// followed by `tick`.
   package func changedTables() -> [Int]? { positionReader == nil ? capture.identifyFromFrames() : nil }
 
   /// Runs `body` as `snapshot` does.
   ///
-  /// - Parameter readsFramesAlone: after `changedTables`, without a transaction; one is begun once something else is read (`transaction`). If the
-  ///   file is in another state by then, that cannot be read.
+  /// - Parameter readsFramesAlone: after `changedTables`, without a transaction; one is begun once something else is
+  ///   read (`transaction`). If the file is in another state by then, that cannot be read.
   package func tick(readsFramesAlone: Bool, _ body: () throws -> Void) throws {
     hasReadFramesAlone = readsFramesAlone
     guard readsFramesAlone else {
@@ -155,8 +157,8 @@ package final class DatabaseConnection {
     compiledSchema = schemaVersion
   }
 
-  /// Without a WAL, a file that was written over may look like a commit. If the number of its schema is the same by chance, SQLite
-  /// takes the schema for the one that it knows.
+  /// Without a WAL, a file that was written over may look like a commit. If the number of its schema is the same by
+  /// chance, SQLite takes the schema for the one that it knows.
   private func checkSchemaText() throws {
     var hasher = Hasher()
     let statement = try PreparedStatement(
@@ -178,8 +180,8 @@ package final class DatabaseConnection {
     let hash: Int
   }
 
-  /// SQLite's indexes for one statement miss rows where a column under RTRIM is joined (seen with 3.40.1): joins would lack rows that look-ups
-  /// find. To be removed when no SQLite that we run with does so.
+  /// SQLite's indexes for one statement miss rows where a column under RTRIM is joined (seen with 3.40.1): joins would
+  /// lack rows that look-ups find. To be removed when no SQLite that we run with does so.
   private func avoidAutomaticIndexes() throws(SQLiteFailure) {
     let uses = try PreparedStatement(
       raw, "SELECT 1 FROM main.sqlite_master WHERE sql LIKE '%rtrim%' LIMIT 1", isPersistent: false)

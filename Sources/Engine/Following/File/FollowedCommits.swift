@@ -45,7 +45,7 @@ package final class FollowedCommits {
     self.epoch = epoch
     ticks += 1
     seen.removeAll()
-    // What lists show belongs to no state of this epoch.
+    // Lists show no state of this epoch.
     let older = number.map { $0.commit - 1 } ?? self.number.commit
     before = CommitNumber(older, isExact: false)
     self.number = number ?? before

@@ -2,8 +2,9 @@ package import ChangeCapture
 package import Ground
 package import Store
 
-/// A file that a process follows: what all of its threads that do so share. Lists' followers, the feed and the publisher each have a connection of
-/// their own, and one memory of what is in the tables (`FileCaptures`); readers have the names of its states, and what others find of the file.
+/// A file that a process follows: what all of its threads that do so share. Lists' followers, the feed and the
+/// publisher each have a connection of their own, and one memory of what is in the tables (`FileCaptures`); readers
+/// have the names of its states, and what others find of the file.
 ///
 /// Any thread.
 package final class FollowedFile: Sendable {
@@ -13,7 +14,7 @@ package final class FollowedFile: Sendable {
   /// The epochs that these numbers belong to.
   package let epochs: FileEpochs
   package let users: FileUsers
-  /// What is remembered of its tables.
+  /// The memory of its tables.
   let captures = FileCaptures()
 
   /// - Parameter users: all that have the file open in this process.

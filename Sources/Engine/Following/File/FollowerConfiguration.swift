@@ -2,7 +2,7 @@ package import Ground
 package import LiveQuery
 import Store
 
-/// What a follower works on, and its limits.
+/// The file and the limits of a follower.
 package struct FollowerConfiguration: Sendable {
   /// The database file.
   package var path: String
@@ -24,7 +24,7 @@ package struct FollowerConfiguration: Sendable {
   package var refetchInterval = Duration.milliseconds(100)
   /// How long to wait before retrying a query that could not be read.
   package var retryInterval = Duration.seconds(1)
-  /// The least time for which a version that a client was sent is held for `since`.
+  /// The least time that a sent version is held for `since`.
   package var historyAge = Duration.seconds(60)
   /// The least number of such versions that are held for each query.
   package var historyCount = 1_000
@@ -32,12 +32,12 @@ package struct FollowerConfiguration: Sendable {
   package var historyBytes = 128 << 20
   /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
-  /// The most bytes that lists may keep of the rows under their groups, and one of them half of it. What would take more is followed in
-  /// another way.
+  /// The most bytes that lists may keep of the rows under their groups; one list may have half of it. A list that needs
+  /// more is followed in another way.
   package var keptRowBytes = 128 << 20
   /// The most bytes of changed rows that the feed remembers.
   package var changeBytes = 64 << 20
-  /// What roles may read.
+  /// The rights of roles to read.
   package var access = AccessRules()
   /// Limits of queries, by role.
   package var queryLimits: [String: QueryLimits] = [:]

@@ -10,9 +10,9 @@ package struct FollowerStatistics: Sendable {
   package var versions = 0
   /// Ticks that found a change of the database.
   package var ticks = 0
-  /// Those that began without a transaction.
+  /// Ticks that began without a transaction.
   package var frameTicks = 0
-  /// Those of them that needed a transaction when the file was in another state already.
+  /// Those of them that needed a transaction when the file had already changed.
   package var lostStates = 0
   package var capture = CaptureStatistics()
   /// Units of results that were brought up to date: from the pages that commits wrote, and by looking them up.

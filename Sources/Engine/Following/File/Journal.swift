@@ -3,20 +3,19 @@ package import Ground
 package import Logging
 import Synchronization
 
-/// What the owner of a capture knows besides, and keeps with its state.
+/// The knowledge of a capture's owner that is kept with the capture's state.
 package protocol KeptWithState: Sendable {
   /// - Throws: where the bytes are not those of `add(to:)`.
   init(_ reader: inout ByteReader) throws(ByteReader.Malformed)
   func add(to writer: inout ByteWriter)
 }
 
-/// What a process keeps of a file for the next one: the state of one capture, and what its owner knows besides.
+/// The state of a file that a process keeps for the next one: that of one capture, and of its owner.
 ///
-/// A process reads it once. Whether to go on from it is up to the owner: the state may be the last of its process (`isLast`), or written
-/// since the machine was started (`isOfThisStart`). From then on it is not the last of any process; but a process that ends before
-/// its owner has begun anything (`begin`) has changed nothing, and leaves it as it was.
-///
-/// States are encoded and written on a thread of their own. Of those that wait for it, only the newest is written.
+/// A process reads it once. Whether to go on from it is up to the owner: the state may be the last of its process
+/// (`isLast`), or written since the machine was started (`isOfThisStart`). From then on it is not the last of any
+/// process; but a process that ends before its owner has begun anything (`begin`) has changed nothing, and leaves it as
+/// it was. States are encoded and written on a thread of their own. If several wait for it, only the newest is written.
 ///
 /// Any thread. Mutable state, in a mutex: what was found, and what is to be written.
 package final class Journal<Memory: KeptWithState>: Sendable {
@@ -81,7 +80,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     }
   }
 
-  /// What the process before has kept, until it is forgotten.
+  /// The state that the former process kept, until it is forgotten.
   package var found: Found? { work.withLock { $0.found } }
 
   package func forgetFound() { work.withLock { $0.found = nil } }
@@ -93,7 +92,8 @@ package final class Journal<Memory: KeptWithState>: Sendable {
 
   /// Has a state written soon.
   ///
-  /// - Parameter done: called on the thread that writes, also where that failed, but not for a state in whose place a newer one was written.
+  /// - Parameter done: called on the thread that writes, also where that failed, but not for a state in whose place a
+  ///   newer one was written.
   package func keep(_ kept: Kept, done: @escaping @Sendable () -> Void = {}) {
     let mustStart = work.withLock { work in
       work.waiting = (kept, done)
@@ -128,7 +128,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
       try file.write(state, isLast: isLast)
       work.withLock { $0.hasWarned = false }
     } catch {
-      // Once, for it is tried again and again.
+      // Once, because it is tried again and again.
       let isFirst = work.withLock { work in
         defer { work.hasWarned = true }
         return !work.hasWarned
@@ -137,7 +137,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     }
   }
 
-  /// Nothing is on the disk any more when this returns, until the last state.
+  /// When this returns, no state is on the disk, until the last one is written.
   package func remove() { file.remove() }
 
   /// Writes the last state of this process.
@@ -146,7 +146,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     write(last, isLast: true)
   }
 
-  /// Lets another process have the file. Nothing is written afterwards.
+  /// Releases the file to other processes. It is not written afterwards.
   package func release() {
     writing.join()
     let isUntouched = work.withLock { work in

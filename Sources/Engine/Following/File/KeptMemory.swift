@@ -1,6 +1,6 @@
 package import Ground
 
-/// What a follower knows besides what its capture remembers, as it is kept with that: of which epoch and commits it is.
+/// The state of a follower besides its capture's, as it is kept with that: its epoch and commits.
 package struct KeptMemory: KeptWithState {
   /// The epoch that the numbers belong to.
   package var epoch: String
@@ -12,7 +12,7 @@ package struct KeptMemory: KeptWithState {
   package var lists: [String: Int64] = [:]
   /// The commits that ticks have seen.
   package var seen = SeenCommits()
-  /// What is known of transactions that clients may repeat: opaque here, and kept with the first follower.
+  /// The outcomes of repeatable transactions: opaque here, and kept with the first follower.
   var promises: [UInt8] = []
 
   package init(epoch: String, highest: Int64) {

@@ -81,7 +81,7 @@ package struct KnownCommits {
     span = Span(first: commit, last: .max)
   }
 
-  /// Where the open span begins; nil: there is none.
+  /// The beginning of the open span; nil: no span is open.
   package var openFrom: Int64? { span?.last == .max ? span?.first : nil }
 
   /// The open span has begun earlier.

@@ -1,6 +1,6 @@
 import Ground
 
-/// The last start of the machine. What a process wrote without a sync outlives it, but not the machine.
+/// The last start of the machine. Unsynced writes of a process outlive it, but not the machine.
 package enum MachineStart {
   /// The machine's name of the time since then; empty where it has none.
   package static let name: String = {

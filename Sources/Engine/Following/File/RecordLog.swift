@@ -1,7 +1,8 @@
 package import ChangeCapture
 import Ground
 
-/// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at the end is known.
+/// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at
+/// the end is known.
 package struct RecordLog: ~Copyable {
   private let path: String
   private let descriptor: Int32

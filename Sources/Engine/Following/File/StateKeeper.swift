@@ -5,26 +5,25 @@ package import Logging
 import Synchronization
 
 /// Keeps what followers know of the file, so that the next process goes on with it: a journal for each follower.
-///
-/// **Numbers.** Names of versions have the epoch and a commit, so within an epoch no two states may have one number. Where all states are the
-/// last of their process, no higher number was given, and the next process goes on with the next one. Where one is not (the process was
-/// killed), higher numbers may have been given to states that nobody knows any more: the next process leaves out at
-/// least as many as could have been given (`leftOut`), and a random part more, because a machine that is set back goes on from the same state twice. Names with
-/// numbers in between are not honoured.
-///
-/// **Promises.** A server that has told clients what came of their transactions (`once`) has to know it for as long as the epoch lasts. What
-/// it knows is kept with the last state, and until then by its owner. Where that cannot write, there is no state on the disk from the next such
-/// transaction on (`promise`), and a process that is killed takes the epoch with it.
+/// **Numbers.** Names of versions have the epoch and a commit, so within an epoch no two states may have one number.
+/// Where all states are the last of their process, no higher number was given, and the next process goes on with the
+/// next one. Where one is not (the process was killed), higher numbers may have been given to states that are lost: the
+/// next process leaves out at least as many as could have been given (`leftOut`), and a random part more, because a
+/// machine that is set back goes on from the same state twice. Names with numbers in between are not honoured.
+/// **Promises.** A server that has sent clients the outcomes of their transactions (`once`) has to know them for as
+/// long as the epoch lasts. The last state has them, and until then their owner keeps them. If it cannot write, there
+/// is no state on the disk from the next such transaction on (`promise`), and a process that is killed takes the epoch
+/// with it.
 ///
 /// Any thread. Mutable state, in a mutex: promises, and last states.
 package final class StateKeeper: Sendable {
-  /// What one follower hands over.
+  /// The state that one follower hands over.
   package typealias Part = Journal<KeptMemory>.Kept
 
   private struct Work {
     /// By follower, with what it has ended.
     var last: [Int: Part] = [:]
-    /// What is known of transactions that clients may repeat.
+    /// The outcomes of repeatable transactions.
     var promises: [UInt8]
     var hasPromised = false
   }
@@ -32,11 +31,11 @@ package final class StateKeeper: Sendable {
   private let journals: [Journal<KeptMemory>]
   private let work: Mutex<Work>
   private let logger: Logger
-  /// The epoch to go on in; nil: there is none.
+  /// The epoch to continue; nil: none.
   package let epoch: String?
   /// The number of the file's next state; nil: there is no epoch to go on in.
   package let first: Int64?
-  /// What the process before knew of transactions that clients may repeat; opaque here.
+  /// The former process's outcomes of repeatable transactions; opaque here.
   package let promises: [UInt8]
   /// The time between two writes while the file changes.
   package let interval: Nanoseconds
@@ -50,7 +49,7 @@ package final class StateKeeper: Sendable {
   ///
   /// - Parameters:
   ///   - room: numbers to leave for states before the first that followers see.
-  ///   - continues: whether the epoch can be gone on in, of which that is the highest number, and these promises be kept.
+  ///   - continues: whether the epoch with this highest number can be continued, and these promises be kept.
   /// - Throws: a sentence why states cannot be kept.
   package init(
     of database: String, in folder: String, followers: Int, interval: Duration = .seconds(60), room: Int64 = 0,
@@ -78,7 +77,7 @@ package final class StateKeeper: Sendable {
     work = Mutex(Work(promises: promises))
   }
 
-  /// What a follower has to go on with; nil: nothing. A follower may have written before the epoch began.
+  /// The state that a follower starts from; nil: none. A follower may have written before the epoch began.
   package func restored(_ follower: Int) -> Part? {
     for journal in journals { journal.begin() }
     guard journals.indices.contains(follower), let kept = journals[follower].found?.kept else { return nil }
@@ -103,7 +102,8 @@ package final class StateKeeper: Sendable {
   /// A follower has ended with this state: it is written by `finish`.
   package func end(with part: Part, of follower: Int) { work.withLock { $0.last[follower] = part } }
 
-  /// A client is about to be told what came of a transaction, and nothing else keeps that. Returns when no state is on the disk that knows nothing of it.
+  /// Called before a client gets the outcome of a transaction that is kept nowhere else. When this returns, no state on
+  /// the disk lacks it.
   package func promise() {
     let isFirst = work.withLock { work in
       defer { work.hasPromised = true }
@@ -112,7 +112,7 @@ package final class StateKeeper: Sendable {
     if isFirst { for journal in journals { journal.remove() } }
   }
 
-  /// What is known at the end of transactions that clients may repeat; nil: not everything, so nothing is kept.
+  /// The outcomes of repeatable transactions at the end; nil: not all are known, so nothing is kept.
   package func end(withPromises promises: [UInt8]?) {
     work.withLock { work in
       work.promises = promises ?? []

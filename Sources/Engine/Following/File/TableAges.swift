@@ -2,9 +2,9 @@ package import ChangeCapture
 import LiveQuery
 
 /// For how long each followed table has been as it is, in commits.
-///
-/// A list whose tables have not changed since commit 17 shows today what it showed at every commit from then on that a tick has seen. So
-/// after a restart a client that comes with the name of such a version gets a patch, although nobody has the version any more.
+/// A list whose tables have not changed since commit 17 shows today what it showed at every commit from then on that a
+/// tick has seen. So after a restart a client that comes with the name of such a version gets a patch, although the
+/// server does not hold the version any more.
 ///
 /// Owner: the follower's thread.
 package struct TableAges {
@@ -31,7 +31,7 @@ package struct TableAges {
     for table in tables where since[table] == nil { since[table] = number.first }
   }
 
-  /// What changed is not known.
+  /// The changes are unknown.
   package mutating func removeAll() { since = [:] }
 
   /// The first commit since which none of the tables has changed; nil: that is not known.

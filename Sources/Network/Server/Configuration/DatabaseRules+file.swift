@@ -1,6 +1,6 @@
 // `databases`, `newDatabases` and `tenant` of a configuration file.
 extension DatabaseRules.Rule {
-  /// - Parameter own: the server's own settings, of which the rule's take the place where there are some.
+  /// - Parameter own: the server's own settings, which the rule's settings replace where it has some.
   init(_ pattern: String, _ place: YAMLPlace, _ own: AccessSettings) throws(ServerError) {
     self.init(pattern, own)
     if place.isNull { return }

@@ -1,6 +1,7 @@
 import Gateway
 
-/// How clients reach the server: TLS, proxies, the address of metrics, the policy of static files. What is not set is nil.
+/// How clients reach the server: TLS, proxies, the address of metrics, the policy of static files. A setting that is
+/// missing is nil.
 package struct DoorSettings: Sendable {
   /// Paths.
   package var certificate: String?

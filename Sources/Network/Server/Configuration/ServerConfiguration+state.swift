@@ -11,7 +11,8 @@ extension ServerConfiguration {
   /// Where a replica's file is; nil for others, and where it cannot be read now.
   var position: ReplicaPosition? { state.readsPosition ? ReplicaPosition(of: database) : nil }
 
-  /// What keeps what is known of the file, what does of transactions, and what keeps the publisher's part; nil where nothing is kept.
+  /// The keepers of the file's state, of transactions' outcomes, and of the publisher's part; nil where nothing is
+  /// kept.
   ///
   /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
   ///
@@ -29,7 +30,7 @@ extension ServerConfiguration {
         // Followers may see later states before the publisher has numbered the one that it goes on with.
         interval: state.interval, room: published == nil ? 0 : 1_000, logger: logger
       ) { [limits, clocks] epoch, _, promises in
-        // The log has batches of the epoch that nobody can go on from.
+        // The log has batches of the epoch that cannot be continued.
         if let published, !published.continues(epoch) { return false }
         if !journal.continues(epoch) { return false }
         return TransactionMemory(limit: limits.transactionMemory, kept: promises, at: clocks.monotonic.now) != nil

@@ -5,7 +5,7 @@ import LiveQuery
 package import Replication
 import Store
 
-/// What a server serves, to whom, and within which limits: a value for each part of it.
+/// The whole configuration of a server: a value for each part of it.
 package struct ServerConfiguration: Sendable {
   /// The database file.
   package var database: String
@@ -13,13 +13,13 @@ package struct ServerConfiguration: Sendable {
   package var places: DatabasePlaces?
   /// How clients that may make further ones; nil: none may.
   package var newDatabases: NewDatabases?
-  /// What holds for some of them.
+  /// Rules for some of them.
   package var databases = DatabaseRules()
   /// Where it is reached.
   package var listening = ListeningSettings()
   /// Which pages there are, and which may connect.
   package var pages = PageSettings()
-  /// What clients may ask and write.
+  /// The rights of clients to ask and write.
   package var access = AccessSettings()
   /// Which tokens identify clients; nil: all clients are anonymous, and tokens are ignored.
   package var authentication: JWTConfiguration?
@@ -27,7 +27,7 @@ package struct ServerConfiguration: Sendable {
   package var limits = ServerLimits()
   package var lists = ListSettings()
   package var logs = LogSettings()
-  /// What goes on from the server before this one to the next.
+  /// State that goes from server to server.
   package var state = StateSettings()
   /// How the file is replicated; nil: it is not.
   package var replication: ReplicationSettings?
@@ -39,7 +39,7 @@ package struct ServerConfiguration: Sendable {
   package init(places: DatabasePlaces) {
     self.init(database: "")
     self.places = places
-    // Of each database.
+    // The number in each database.
     limits.followers = 1
   }
 }
@@ -66,8 +66,8 @@ package struct ListeningSettings: Sendable {
 
 /// How lists are followed and sent.
 package struct ListSettings: Sendable {
-  /// How long a query without subscribers is still followed, and versions are held, so that a returning client is served
-  /// at once.
+  /// How long a query without subscribers is still followed, and versions are held, so that a returning client is
+  /// served at once.
   package var linger = Duration.seconds(60)
   /// The least time between two runs of a query that has to be run again after changes.
   package var refetchInterval = Duration.milliseconds(100)
@@ -77,7 +77,7 @@ package struct ListSettings: Sendable {
   package var heartbeat = Duration.seconds(15)
 }
 
-/// What is written down.
+/// The logs.
 package struct LogSettings: Sendable {
   /// Where it is written who asked what; nil: nowhere.
   package var access: LogDestination?
@@ -93,8 +93,8 @@ package struct StateSettings: Sendable {
   package var epoch: String?
   /// The number of the file's first state in it: where to continue after a restart during which no program wrote.
   package var firstCommit: Int64 = 0
-  /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Not where `epoch` is set, nor for a
-  /// replica, whose file has its own.
+  /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Not where `epoch`
+  /// is set, nor for a replica, whose file has its own.
   package var folder: String?
   /// The time between two writes of it while the file changes.
   package var interval = Duration.seconds(60)
@@ -102,7 +102,8 @@ package struct StateSettings: Sendable {
   package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
   /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
   package var readsPosition = false
-  /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's always do.
+  /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's
+  /// always do.
   package var sharesEpochs = false
 }
 

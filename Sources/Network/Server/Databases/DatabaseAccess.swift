@@ -6,16 +6,17 @@ struct Lead: Sendable {
   /// Nil: the only one.
   let name: DatabaseName?
   let doors: Doors
-  /// With a role that there is in this database.
+  /// With a role of this database.
   let identity: Identity
 }
 
-/// Who may use which database, and what they may do there: what the configuration says of all, and of some by their names.
+/// Decides who may use which database, and with which rights: from the general configuration, and from the rules for
+/// names.
 ///
 /// Any thread: constant.
 final class DatabaseAccess: Sendable {
   private let rules: DatabaseRules
-  /// Of databases for which there is no rule.
+  /// The rights in databases without a rule.
   private let others: Doors
   /// By the place of the rule.
   private let ruled: [Doors]
@@ -33,7 +34,7 @@ final class DatabaseAccess: Sendable {
   /// - Parameter name: nil: the only database.
   func doors(of name: DatabaseName?) -> Doors { name.flatMap { rules.place(of: $0) }.map { ruled[$0] } ?? others }
 
-  /// What `configuration` says of one database.
+  /// The configuration of one database.
   func configuration(
     of name: DatabaseName, at path: String, _ configuration: ServerConfiguration
   ) -> ServerConfiguration {
@@ -71,7 +72,7 @@ final class DatabaseAccess: Sendable {
     let isNamed = permissions.databases.map { $0.contains(where: name.fits) }
     guard let tenant = rules.tenant else { return isNamed != false }
     if tenant.name(for: identity) == name { return isNamed != false }
-    // What those may who have no token is nothing that a token is for.
+    // A token gives no rights that clients without a token have anyway.
     return isNamed == true && known.role == identity.role
   }
 
@@ -85,7 +86,7 @@ final class DatabaseAccess: Sendable {
     others.actor(address, identity, name)
   }
 
-  /// Of all databases.
+  /// The roles of all databases.
   var roleNames: Set<String> { ruled.reduce(into: Set(others.roleNames)) { $0.formUnion($1.roleNames) } }
 
   /// The limits of roles, by the number of the rule that has them.

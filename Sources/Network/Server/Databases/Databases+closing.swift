@@ -4,7 +4,7 @@ import LiveQuery
 import Logging
 import Synchronization
 
-// Databases that nobody uses any more.
+// Closes databases that are not used any more.
 extension Databases {
   /// A use has ended.
   func end(_ name: DatabaseName) {

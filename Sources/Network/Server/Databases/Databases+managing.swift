@@ -36,7 +36,7 @@ extension Databases {
     return listing
   }
 
-  /// Does something that the audit log has a line of before and after.
+  /// Runs an action with a line of the audit log before and after it.
   private func audited<Value>(
     _ action: DatabaseAction, by actor: LogActor, _ body: () throws(FreshetError) -> Value
   ) throws(FreshetError) -> Value {
@@ -59,7 +59,7 @@ extension Databases {
     perform(name) { _ in log.refused(.init(actor: actor, subject: .database(action)), .notAllowed) }
   }
 
-  /// Takes a database away from its clients, and moves its files into the folder `.removed` beside it.
+  /// Takes a database away from its clients, and moves its files into the folder `.removed` in the same folder.
   ///
   /// - Parameter reply: called on another thread, with what went wrong.
   func remove(
@@ -85,7 +85,7 @@ extension Databases {
   /// Ends the sessions and streams of a database whose file is gone, and closes it.
   func end(sessionsOf name: DatabaseName, _ reply: @escaping @Sendable () -> Void) {
     if takeAway(name, then: { _ in nil }, { _ in reply() }) { return }
-    // Somebody removes it.
+    // The database is being removed.
     queues[0].asyncAfter(deadline: .now() + Self.pause) { self.end(sessionsOf: name, reply) }
   }
 
@@ -94,7 +94,7 @@ extension Databases {
     _ = takeAway(name, then: { self.move($0) }) { _ in }
   }
 
-  /// Ends the sessions and streams of a database until nobody uses it, closes it, and does what is to be done then.
+  /// Ends the sessions and streams of a database until it is unused, closes it, and runs the next action.
   ///
   /// - Returns: false where that is going on already.
   private func takeAway(

@@ -1,16 +1,16 @@
 import Ground
 
 extension Databases {
-  /// What there is of each, and what is going on.
+  /// The databases, and the actions in progress.
   struct State {
     var entries: [DatabaseName: Entry] = [:]
-    /// Those of `closing` that are not closed yet.
+    /// The databases of `closing` that are not closed yet.
     var beingClosed: [DatabaseName: ServedDatabase] = [:]
     /// They are taken away from their clients.
     var removing: Set<DatabaseName> = []
     /// The number by which the followers of the database opened next wait for sessions.
     var waiter = 0
-    /// Those that are open, by that number.
+    /// Open databases, by that number.
     var byWaiter = [[DatabaseName: ServedDatabase]](repeating: [:], count: 64)
     var isStopping = false
     var counts = Counts()
@@ -19,7 +19,7 @@ extension Databases {
   enum Entry {
     case opening([Reply])
     case open(Open)
-    /// Those who wait want it opened again.
+    /// Waiting clients want it opened again.
     case closing([Reply])
   }
 
@@ -32,7 +32,7 @@ extension Databases {
     var isWatched = false
   }
 
-  /// What was done since the start.
+  /// Counters since the start.
   struct Counts: Sendable {
     var opened = 0
     var failed = 0
@@ -41,7 +41,7 @@ extension Databases {
 }
 
 extension Databases.State {
-  /// The one that nobody uses, and nobody has for longest; nil: all are used.
+  /// The unused database that was used least recently; nil: all are used.
   var leastRecentlyUsed: DatabaseName? {
     entries.compactMap { name, entry -> (name: DatabaseName, since: Instant)? in
       if case .open(let open) = entry, open.uses == 0 { (name, open.idleSince) } else { nil }

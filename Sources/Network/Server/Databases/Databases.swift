@@ -6,7 +6,8 @@ import Logging
 import Store
 import Synchronization
 
-/// The databases of a server. One in a folder is opened by its first client, and closed when nobody has used it for a while.
+/// The databases of a server. A database in a folder is opened by its first client, and closed when it has been unused
+/// for a while.
 ///
 /// Any thread: one lock, which is not held while files are opened and closed.
 final class Databases: Sendable {
@@ -17,10 +18,10 @@ final class Databases: Sendable {
   let configuration: ServerConfiguration
   let surroundings: ServedDatabase.Surroundings
   let state = Mutex(State())
-  /// What opens and closes files. All that concerns one database is done by one of them, in order.
+  /// Open and close files. One queue does everything that concerns a database, in order.
   let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
   private let work = DispatchGroup()
-  /// What has all of a folder published, or makes them. Set before there are clients.
+  /// Publishes all databases of a folder, or makes them. Set before the first client.
   var replicated: Replicated { replication.withLock { $0 } }
   private let replication = Mutex(Replicated.none)
 
@@ -41,7 +42,8 @@ final class Databases: Sendable {
   /// Where a request leads.
   ///
   /// - Parameter name: the one in its path.
-  /// - Throws: `no_such_database`, also where the client may not know of it; `not_allowed` where its token leads elsewhere.
+  /// - Throws: `no_such_database`, also where the client may not know of it; `not_allowed` where its token leads
+  ///   elsewhere.
   func lead(_ identity: Identity, to name: String?) throws(FreshetError) -> Lead {
     if only != nil {
       guard name == nil else { throw .noSuchDatabase }
@@ -58,7 +60,8 @@ final class Databases: Sendable {
     return places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
   }
 
-  /// Those that a client may see, sorted. The reply comes on another thread, because the folders and files are read.
+  /// The databases that a client may see, sorted. The reply comes on another thread, because the folders and files are
+  /// read.
   func list(for identity: Identity, _ reply: @escaping @Sendable ([DatabaseListing]) -> Void) {
     queues[0].async { [self] in
       let parts = Dictionary(grouping: places.names.filter { access.mayUse($0, identity) }, by: queue(of:))
@@ -74,7 +77,8 @@ final class Databases: Sendable {
     }
   }
 
-  /// On the queue of the name: it is not opened meanwhile. Closing a file that is open would take SQLite's locks from it.
+  /// On the queue of the name: it is not opened meanwhile. Closing a file that is open would take SQLite's locks from
+  /// it.
   private func listing(_ name: DatabaseName) -> DatabaseListing? {
     guard let path = places.path(of: name) else { return nil }
     let isConnected = state.withLock { state in
@@ -85,7 +89,7 @@ final class Databases: Sendable {
     return isConnected ? DatabaseListing(open: name, path) : DatabaseListing(closed: name, path)
   }
 
-  /// Those that are open now.
+  /// Open databases.
   var open: [ServedDatabase] {
     if let only { return [only.database] }
     return state.withLock { state in
@@ -95,7 +99,7 @@ final class Databases: Sendable {
 
   var counts: Counts { state.withLock { $0.counts } }
 
-  /// Sessions have drained for which followers waited.
+  /// Sessions that followers waited for have drained.
   ///
   /// - Parameter waiters: by the bits of `Gateway.isDrained`.
   func drained(_ waiters: UInt64) {
@@ -106,7 +110,7 @@ final class Databases: Sendable {
     for database in waiting { database.sessionsDrained(waiters) }
   }
 
-  /// Those of the followers and the feed of a database that has this first one.
+  /// The bits of the followers and the feed of a database whose first bit is given.
   private func bits(from waiter: Int) -> UInt64 {
     let own: UInt64 = waiterCount < 64 ? 1 << UInt64(waiterCount) - 1 : .max
     return own << UInt64(waiter) | own >> UInt64(64 - waiter)
@@ -134,7 +138,8 @@ final class Databases: Sendable {
     return use(name, tries: Self.tries, later: reply)
   }
 
-  /// How often it is tried to open one more than may be open, and how long after the last time: answers that are on their way still use theirs.
+  /// How often it is tried to open one more than may be open, and how long after the last time: answers that are on
+  /// their way still use theirs.
   private static let tries = 50
   static let pause = DispatchTimeInterval.milliseconds(20)
 
@@ -208,7 +213,7 @@ final class Databases: Sendable {
     switch result {
     case .failure(let error): for reply in replies { reply(.failure(error)) }
     case .success(let database):
-      // Whoever stops the server has not seen it.
+      // The stop of the server came before it was open.
       if isStopping { database.drain() } else { database.start() }
       for reply in replies { reply(.success(use(of: database, name))) }
     }
@@ -265,7 +270,7 @@ final class Databases: Sendable {
 
   // MARK: - The end
 
-  /// What clients asked to be written is written and answered, and nothing else is. Blocks.
+  /// Waits until the writes that clients asked for are done and answered; later ones are refused. Blocks.
   func drain() {
     state.withLock { $0.isStopping = true }
     let open = open

@@ -68,10 +68,10 @@ final class FollowerReports: Sendable {
   }
 }
 
-/// What followers do, all together.
+/// The state of all followers together.
 struct FollowerReport: Sendable {
   private let statuses: [FollowerStatus]
-  /// What those say who have answered in time.
+  /// The errors of those that have answered in time.
   private let failures: [FreshetError]
   /// Followers whose answers are old, because they have not answered in time.
   let unresponsive: Int
@@ -90,7 +90,7 @@ struct FollowerReport: Sendable {
     unresponsive = parts.reduce(0) { $0 + $1.unresponsive }
   }
 
-  /// What keeps clients' lists from being read; nil: nothing.
+  /// The error that keeps clients' lists from being read; nil: none.
   var readingFailure: FreshetError? {
     if let failure = failures.first { return failure }
     if unresponsive == 0 { return nil }

@@ -4,8 +4,8 @@ import Logging
 import Replication
 import Synchronization
 
-/// Has all databases of a folder open and published, and says in the log which there are: a thread of its own, which looks at the folder
-/// now and then.
+/// Has all databases of a folder open and published, and says in the log which there are: a thread of its own, which
+/// looks at the folder now and then.
 final class PublishedFolder: Sendable {
   private enum Entry {
     case opening
@@ -50,7 +50,7 @@ final class PublishedFolder: Sendable {
           trouble = ""
         } catch {
           told = nil
-          if "\(error)" != trouble { logger.warning("the log is not told which databases there are: \(error)") }
+          if "\(error)" != trouble { logger.warning("the log does not list the databases: \(error)") }
           trouble = "\(error)"
         }
         worker.rest(milliseconds: isOpening ? 20 : Self.interval)
@@ -153,10 +153,10 @@ final class PublishedFolder: Sendable {
 
   // MARK: - The log
 
-  /// - Parameter told: the databases of which the log says that they are there; nil: not known.
+  /// - Parameter told: the databases that the log lists; nil: unknown.
   private func tell(_ told: inout Set<DatabaseName>?) throws {
     var known = try told ?? read()
-    // What the broker has lost is said again.
+    // Notices that the broker has lost are sent again.
     if try index.count() ?? 0 < known.count { known = [] }
     let (published, gone) = entries.withLock { entries in
       (
@@ -179,7 +179,8 @@ final class PublishedFolder: Sendable {
     told = known
   }
 
-  /// What the log says. Databases that the server before has published, and that are not there, are missing from now on.
+  /// The databases in the log. Databases that the former server published, and that are missing now, are marked as
+  /// missing.
   private func read() throws -> Set<DatabaseName> {
     try index.ensure()
     let told = Set(try index.all().filter { !$0.isRemoved }.compactMap { DatabaseName($0.name) })

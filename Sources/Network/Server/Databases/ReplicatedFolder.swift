@@ -4,8 +4,8 @@ import LiveQuery
 import Logging
 import Replication
 
-/// Makes all databases that a log has in a folder, and puts aside those that are gone from it: a thread of its own, which reads what the
-/// writer's server says of them.
+/// Makes all databases that a log has in a folder, and puts aside those that are gone from it: a thread of its own,
+/// which reads what the writer's server says of them.
 final class ReplicatedFolder: Sendable {
   private let databases: Databases
   private let replication: ServerReplication
@@ -44,7 +44,7 @@ final class ReplicatedFolder: Sendable {
     while !worker.mustStop {
       guard let message = try notices.next(timeout: 100) else {
         idle += 100
-        // The stream may be another one now.
+        // The stream may have been replaced.
         if idle > 2_000, idle % 2_000 == 0, try index.end() ?? 0 < end { return }
         continue
       }

@@ -28,11 +28,11 @@ final class ServedDatabase: Sendable {
   private let publisherState: PublisherState?
   private let logger: Logger
 
-  /// What the databases of a server have in common.
+  /// Shared by the databases of a server.
   struct Surroundings: Sendable {
     let gateway: Gateway
     let rejections: Rejections
-    /// Nil: there is none.
+    /// Nil: no audit log.
     let auditLog: AuditLog?
     let readers: Readers
     /// Nil: nothing is replicated.
@@ -124,14 +124,15 @@ final class ServedDatabase: Sendable {
   /// - Parameter waiters: by the bits of `Gateway.isDrained`.
   func sessionsDrained(_ waiters: UInt64) { pool.sessionsDrained(for: output.followers(among: waiters)) }
 
-  /// What its file is called where no folder is.
+  /// The name of its file without its folder.
   var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
 
   /// Whether changes are put into a log, and whether that is about to begin.
   var isPublished: Bool { published?.isPublishing == true }
   var isBeginningToPublish: Bool { published?.isBeginning == true }
 
-  /// Whether the file is there, and whether the system lets the server write it; nil: it is not there, or written elsewhere.
+  /// Whether the file is there, and whether the system lets the server write it; nil: it is not there, or written
+  /// elsewhere.
   var isWritable: Bool? {
     // A replica's file is written by this server whatever the clients may do.
     let isReplica = configuration.replication?.role == .replica
@@ -140,10 +141,10 @@ final class ServedDatabase: Sendable {
 
   // MARK: - Its end
 
-  /// What was asked to be written is written and answered, and nothing else is. Blocks.
+  /// Waits until the writes that clients asked for are done and answered; later ones are refused. Blocks.
   func drain() { transactions?.drain(grace: configuration.ending.grace) }
 
-  /// Ends what follows the file, and keeps what is known of it. Nobody uses it any more. Blocks.
+  /// Ends everything that follows the file, and keeps its state. It must not be used any more. Blocks.
   func stop() {
     // Behind what clients wrote last, and before the followers that it numbers commits with.
     published?.stop()

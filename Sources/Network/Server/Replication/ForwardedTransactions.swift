@@ -9,8 +9,8 @@ import Store
 import Synchronization
 import Wire
 
-/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so all clients read their
-/// own writes.
+/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so all clients
+/// read their own writes.
 ///
 /// What a client may write is judged here, by this server's configuration; what the writer's file makes of it there.
 final class ForwardedTransactions: ClientTransactions {

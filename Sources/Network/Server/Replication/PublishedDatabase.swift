@@ -7,7 +7,7 @@ import Store
 import Synchronization
 import Wire
 
-/// What puts a database's changes into its log, and runs what clients of replicas write.
+/// Puts a database's changes into its log, and runs the writes of replicas' clients.
 final class PublishedDatabase: Sendable {
   private let publisher: Publisher
   private let service: WriterService

@@ -4,11 +4,12 @@ import Logging
 import Replication
 import Synchronization
 
-/// A server's part in replication: it publishes its databases, or makes them. All of them share a connection to the broker.
+/// A server's part in replication: it publishes its databases, or makes them. All of them share a connection to the
+/// broker.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 final class ServerReplication: Sendable {
-  /// What publishers share.
+  /// Shared by publishers.
   struct Publishing: Sendable {
     let broker: BrokerConnection
     let service: WriterService
@@ -67,7 +68,8 @@ final class ServerReplication: Sendable {
   ///
   /// - Parameters:
   ///   - name: of a folder's database.
-  ///   - refused: called once, on the replica's thread, when it has ended because another program put a file in its place.
+  ///   - refused: called once, on the replica's thread, when it has ended because another program put a file in its
+  ///     place.
   /// - Throws: for a file that is no replica's.
   func makeReplica(
     _ name: String?, at path: String, logger: Logger, refused: @escaping @Sendable (ForeignFile) -> Void
@@ -91,7 +93,7 @@ final class ServerReplication: Sendable {
     return true
   }
 
-  /// What makes a file; nil where nothing does.
+  /// The replica that makes a file; nil: none.
   func replica(_ name: String?) -> Replica? {
     guard case .replica(let service) = part else { return nil }
     return service.replica(name.map { LogSubjects(settings.address, database: $0) } ?? LogSubjects(settings.address))
@@ -100,10 +102,10 @@ final class ServerReplication: Sendable {
   /// It is known which databases a folder has: there are replicas for all of them.
   func noteListed() { isListed.store(true, ordering: .releasing) }
 
-  /// What keeps replicas from being ready; nil: nothing. A publisher is ready whatever becomes of the log.
+  /// The error that keeps replicas from being ready; nil: none. A publisher is ready in any state of the log.
   ///
-  /// Of a folder all have to be loaded once; then it is enough that one is up to date: a database that its writer cannot publish, or that
-  /// is just being made, does not keep the others from their clients.
+  /// Of a folder all have to be loaded once; then it is enough that one is up to date: a database that its writer
+  /// cannot publish, or that is just being made, does not keep the others from their clients.
   var readingFailure: FreshetError? {
     guard case .replica(let service) = part else { return nil }
     guard isListed.load(ordering: .acquiring) else {
