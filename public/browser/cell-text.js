@@ -46,8 +46,8 @@ function isoDate(text) {
   return `${date} ${minutes}${seconds ? `:${seconds}` : ""}${zone && zone !== "Z" ? ` ${zone}` : ""}`;
 }
 
-/** @param {{name: string, type: string}} column */
-function isDate({ name, type }) {
+/** @param {{name: string, type: string}} column @returns {boolean} whether its declared type or its name says so */
+export function isDate({ name, type }) {
   return /date|time/i.test(type) || /(^|_)(date|time|timestamp|at|on)$|[a-z](Date|Time|At)$/.test(name);
 }
 

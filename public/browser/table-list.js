@@ -159,9 +159,9 @@ export class TableList {
     this.#sorted(sort);
   }
 
-  /** @param {import("./totals.js").Total[]} totals */
-  showTotals(totals) {
-    const { section, line } = totalTemplates(totals);
+  /** @param {import("./totals.js").Total[]} totals @param {string | null} chart address of the chart of the sections */
+  showTotals(totals, chart) {
+    const { section, line } = totalTemplates(totals, chart);
     this.element.sectionTemplate = section;
     this.element.querySelector(":scope > template[slot=totals]")?.remove();
     if (!line) return;

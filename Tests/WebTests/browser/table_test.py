@@ -14,6 +14,7 @@ import table_files
 import table_focus
 import table_million
 import table_states
+import table_summary
 import table_truth
 import table_views
 import table_wide
@@ -27,7 +28,7 @@ def main():
         with WritingServer(northwind, "--allow-writes") as server:
             page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
             failed = run(table_views.TESTS, lambda: None, page, server)
-            failed += run(table_access.TESTS + table_focus.TESTS, lambda: None, browser, server)
+            failed += run(table_access.TESTS + table_focus.TESTS + table_summary.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
         for module in (table_chinook, table_deleting, table_wide, table_truth, table_million):
             with module.serve(folder) as server:

@@ -1,0 +1,37 @@
+// @ts-check
+/** What rows are grouped by in a summary. Pure. */
+
+/** @typedef {"day" | "week" | "month" | "year"} Period */
+/** @typedef {{column: string, period: Period | null}} Group null: each value is a group */
+
+/** @type {Period[]} */
+export const periods = ["day", "week", "month", "year"];
+
+/** One along the axis, one by colours. */
+export const mostGroups = 2;
+
+/** @param {Group} group @returns {string} the name of its column in the summary */
+export function groupName({ column, period }) {
+  return period === null ? column : `${period} of ${column}`;
+}
+
+/**
+ * What a summary begins with: the sections that are shown, or months of a date, or values of a text.
+ *
+ * @param {import("./catalogue.js").Table} table @param {string | null} section
+ * @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
+ */
+export function firstGroup({ columns }, section, isDate) {
+  const chosen = columns.find(({ name }) => name === section) ?? columns.find(isDate)
+    ?? columns.find(({ type, key }) => key === 0 && /char|text|clob/i.test(type)) ?? columns[0];
+  return groupOf(chosen, isDate);
+}
+
+/**
+ * Dates by months: each by itself is rarely of interest.
+ *
+ * @param {import("../shell/schema.js").Column} column @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
+ */
+export function groupOf(column, isDate) {
+  return { column: column.name, period: isDate(column) ? "month" : null };
+}
