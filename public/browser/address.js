@@ -62,7 +62,7 @@ export function formatAddress({ table, where, sort, filters, section, totals, gr
   if (groups.length) parameters.set("group", groups.map(({ column, period }) => (period ? `${period}:` : "") + encoded(column)).join(","));
   if (groups.length && chart !== null) parameters.set("chart", chart);
   if (key.length) parameters.set("key", key.map(encoded).join(","));
-  if (row) parameters.set("row", JSON.stringify(row.map(keyValue)));
+  if (row) parameters.set("row", formatKey(row));
   const text = String(parameters);
   return `#/${encodeURIComponent(table)}${text && `?${text}`}`;
 }
@@ -103,6 +103,11 @@ function parseFilter(text) {
   return { column: decoded(column), operator: /** @type {any} */ (operator ?? ""), value: value.join(":") };
 }
 
+/** @param {any[]} key of a row @returns {string} JSON */
+export function formatKey(key) {
+  return JSON.stringify(key.map(keyValue));
+}
+
 /**
  * JSON has no integers beyond 2^53 and no BLOBs.
  *
@@ -114,8 +119,8 @@ function keyValue(value) {
   return value;
 }
 
-/** @param {string | null} text @returns {any[] | null} */
-function parseKey(text) {
+/** @param {string | null} text as `formatKey` gives it, or typed by hand @returns {any[] | null} */
+export function parseKey(text) {
   try {
     const values = JSON.parse(text ?? "null");
     return Array.isArray(values) ? values.map(keyFrom) : null;

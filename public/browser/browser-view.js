@@ -3,8 +3,8 @@
 
 import { pageTitle } from "../shell/database.js";
 import { part } from "../shell/dom.js";
-import { loadSchema } from "../shell/schema.js";
-import { currentClaims, request } from "../shell/session.js";
+import { loadSchema, mayWrite } from "../shell/schema.js";
+import { currentClaims } from "../shell/session.js";
 import { keptStorage } from "../shell/storage.js";
 import { Undo } from "../shell/undo.js";
 import { formatAddress, parseAddress, wholeTable } from "./address.js";
@@ -283,14 +283,13 @@ export class BrowserView {
     this.#catalogue = new Catalogue(schema.tables);
     this.#sidebar.show(this.#catalogue, parseAddress(location.hash).table);
     this.#canWrite = schema.writes === "any";
-    if (schema.status === "ok" && schema.writes === undefined) this.#askWhetherWritable();
+    if (schema.writes === undefined) this.#askWhetherWritable(schema);
     return true;
   }
 
-  /** Servers that do not say it of the schema say it of their readiness. */
-  async #askWhetherWritable() {
-    const answer = await request("readyz").catch(() => null);
-    this.#canWrite = Boolean(answer?.ok && (await answer.json()).writable);
+  /** @param {Schema} schema */
+  async #askWhetherWritable(schema) {
+    this.#canWrite = await mayWrite(schema);
     if (!this.#canWrite || !this.#open) return;
     this.#open.close();
     this.#open = null;
