@@ -29,7 +29,10 @@ export class LiveListElement extends TemplatedElement {
   static texts = texts;
 
   #parts = new Parts();
-  #navigation = new Navigation(this.#parts.scroller, (row) => this.#activate(row));
+  #navigation = new Navigation(this.#parts.scroller, (row) => this.#activate(row), () => {
+    this.#surroundings.sayAwaited();
+    this.dispatchEvent(new CustomEvent("awaited"));
+  });
   #view = new ListView(this.#parts.scroller, this.#parts.canvas, this.recipes, {
     hasFocus: () => this.#navigation.hasFocus,
     keepFocus: (draw) => this.#navigation.keepFocus(draw),
@@ -201,7 +204,9 @@ export class LiveListElement extends TemplatedElement {
   }
 
   #drawn() {
-    const { range } = this.#view;
+    const { range, isPartial } = this.#view;
+    // Once this drawing is over: it leads to another one.
+    if (!isPartial) queueMicrotask(() => this.#navigation.goOn());
     this.source.look(range);
     this.showSituation();
     this.#surroundings.index.follow(this.#view.layout.sectionAt(this.#view.position.top));

@@ -3,6 +3,7 @@
 
 import { formatAddress, wholeTable } from "../browser/address.js";
 import { cellText } from "../browser/cell-text.js";
+import { namingColumn } from "../browser/naming-column.js";
 import { element, formatted } from "../shell/dom.js";
 import { formatActivity } from "./activity-address.js";
 import { canPutBack } from "./put-back.js";
@@ -64,18 +65,20 @@ function rowPart(change, context) {
   const history = keys && !context.isOneRow ? [element("a", { className: "quiet", href: formatActivity({ table: name, key: keys }) }, "Its changes")] : [];
   const back = table && context.canWrite && canPutBack(change) ? [button("Put back", () => context.putBack([change]))] : [];
   return element("div", { className: "row-change" },
-    element("div", { className: "row-change-head" }, badge, where, nameOf(change), ...history, ...back), ...values(change, table));
+    element("div", { className: "row-change-head" }, badge, where, nameOf(change, table), ...history, ...back), ...values(change, table));
 }
 
 /**
  * What people call the row.
  *
- * @param {RowChange} change
+ * @param {RowChange} change @param {import("../browser/catalogue.js").Table | undefined} table
  */
-function nameOf({ new: now, old, key = {} }) {
+function nameOf({ new: now, old, key = {} }, table) {
   const row = now ?? old ?? {};
-  const column = Object.keys(row).find((name) => /^(name|title|label|subject|.*_?name)$/i.test(name) && !(name in key) && typeof row[name] === "string");
-  return element("span", { className: "row-name" }, column ? String(row[column]).slice(0, 80) : "");
+  const columns = table?.columns.filter(({ name }) => !(name in key)) ?? [];
+  const name = namingColumn(columns);
+  const value = name === null ? null : row[name];
+  return element("span", { className: "row-name" }, typeof value === "string" ? value.slice(0, 80) : "");
 }
 
 /** @param {RowChange} change @param {import("../browser/catalogue.js").Table | undefined} table @returns {HTMLElement[]} */
@@ -103,7 +106,8 @@ function values({ op, old, new: now, key = {} }, table) {
 function cell(isThere, value, column, side) {
   if (!isThere) return element("td", { className: side });
   const { text, kind } = cellText(value, column);
-  const result = element("td", { className: side }, text);
+  // As a whole: two numbers may differ in their last digit.
+  const result = element("td", { className: side }, kind === "number" ? String(value) : text);
   result.dataset.kind = kind;
   return result;
 }

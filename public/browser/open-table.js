@@ -4,6 +4,7 @@
 import { encoded } from "../client/values.js";
 import { element } from "../shell/dom.js";
 import { markRow } from "../shell/mark-row.js";
+import { say } from "../shell/toast.js";
 import { formatAddress, sortedBy } from "./address.js";
 import { columnMenu, columnsPopover } from "./column-menu.js";
 import { FilterBar } from "./filter-bar.js";
@@ -233,6 +234,7 @@ export class OpenTable {
    * @param {TableList} list
    */
   #listenForRows({ element: list, cursor }) {
+    list.addEventListener("awaited", () => say("That is done as soon as all rows are there.", { weight: 1, buttons: [] }));
     const open = (/** @type {Element | null} */ target) => {
       const found = list.rowAt(target);
       if (found) this.context.openRow(this, found.row);

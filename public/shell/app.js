@@ -2,8 +2,8 @@
 /** The page: views of one server, over one connection. A view's code is loaded when the view is first shown. */
 
 import { connect } from "../freshet.js";
-import "../live-list.js";
-import { followConnection } from "./connection-state.js";
+import { LiveListElement } from "../live-list.js";
+import { ConnectionState } from "./connection-state.js";
 import { databaseName, loadDatabases, pageTitle } from "./database.js";
 import { part } from "./dom.js";
 import { notify } from "./notice.js";
@@ -14,6 +14,9 @@ import { WatchedSocket } from "./watched-socket.js";
 
 /** `navigated`: the address changed within the view. */
 /** @typedef {{show(): void, hide?(): void, navigated?(): void}} View */
+
+// The header counts down, once for all lists.
+LiveListElement.texts.stale.reconnectingIn = () => LiveListElement.texts.stale.reconnecting;
 
 const client = connect("", { ...connectOptions(), WebSocket: WatchedSocket });
 const loading = loadSchema();
@@ -112,6 +115,6 @@ if (databaseName !== null) {
 }
 client.addEventListener("error", ({ error }) => notify(error.message));
 window.addEventListener("hashchange", () => showView());
-followConnection(client);
+new ConnectionState(client);
 followKeys(() => shown);
 showView();

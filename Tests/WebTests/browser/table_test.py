@@ -13,6 +13,7 @@ import table_deleting
 import table_editing
 import table_files
 import table_focus
+import table_looks
 import table_million
 import table_states
 import table_summary
@@ -34,6 +35,7 @@ def main():
         for module in (table_chinook, table_deleting, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
+        failed += run(table_looks.TESTS, lambda: None, browser, folder)
         failed += run(table_states.TESTS, lambda: None, browser, folder, northwind)
     return failed > 0
 
