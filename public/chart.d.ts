@@ -1,5 +1,6 @@
 /**
- * `<live-chart>`: what `freshet/chart`, the module `live-chart.js`, defines and exports. docs/javascript.md says how to use it.
+ * `<live-chart>`: what `freshet/chart`, the module `live-chart.js`, defines and exports. docs/javascript.md says how to
+ * use it.
  *
  * Tests/WebTests/types.ts holds `live-chart.js` to these declarations.
  */
@@ -62,7 +63,7 @@ export interface LiveChartAttributes {
   src?: string;
   /** The query, as JSON. */
   query?: string;
-  /** What the chart is called, for those who cannot see it. */
+  /** The chart's name for assistive technology. */
   label?: string;
   token?: string;
   /** `line` where all values of `x` are dates, `bar` otherwise. */
@@ -73,7 +74,9 @@ export interface LiveChartAttributes {
   y?: string;
   /** A column whose values are series, each with a colour and a pattern of its own. */
   series?: string;
-  /** `zero`: dates between the first and the last that no row has, and missing values, are 0; lines have gaps otherwise. */
+  /**
+   * `zero`: dates between the first and the last that no row has, and missing values, are 0; lines have gaps otherwise.
+   */
   missing?: "zero";
   /** Rows that are drawn at most, 1000 without it. */
   limit?: number | string;

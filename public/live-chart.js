@@ -1,13 +1,16 @@
 // @ts-check
 /**
- * `<live-chart>`: give it a source and a query; it draws the rows as bars, or as lines where they are dates, and moves as they change.
+ * `<live-chart>`: give it a source and a query; it draws the rows as bars, or as lines where they are dates, and moves
+ * as they change.
  *
  * ```html
  * <live-chart src="v1/live" label="Wells by status" x="status" y="wells"
- *   query='{"from": "well", "select": ["status", "count(*) AS wells"], "groupBy": ["status"], "key": ["status"]}'></live-chart>
+ * query='{"from": "well", "select": ["status", "count(*) AS wells"], "groupBy": ["status"], "key":
+ * ["status"]}'></live-chart>
  * ```
  *
- * This file is the element: attributes, properties, events. What of the rows it draws is in chart/model.js, how in chart/drawing.js,
+ * This file is the element: attributes, properties, events. What of the rows it draws is in chart/model.js, how in
+ * chart/drawing.js,
  * where rows come from in element/source.js. docs/javascript.md says how to use it.
  */
 
@@ -26,7 +29,7 @@ import { formatted } from "./element/recipe.js";
 /** Rows that are drawn where the page does not say how many. */
 const usualLimit = 1000;
 
-/** What is said and shown in words. */
+/** Texts on the screen and for assistive technology. */
 const texts = {
   loading: "Loading",
   empty: "No rows",
@@ -61,7 +64,7 @@ export class LiveChartElement extends FollowingElement {
   /** @type {ChartModel | null} */
   #model = null;
   /**
-   * What the page's attributes have wrong.
+   * A mistake in the page's attributes.
    *
    * @type {string | null}
    */
@@ -97,7 +100,7 @@ export class LiveChartElement extends FollowingElement {
     else this.#drawSoon();
   }
 
-  // What is shown.
+  // Drawing.
 
   /** How values are written; null: as numbers of the page's language, with six digits at most. */
   get format() {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page of changes shows, as the fragment of the address: `#activity?table=orders&key=[7]`. Pure. */
+/** The address of the activity page: `#activity?table=orders&key=[7]`. Pure. */
 
 import { formatKey, parseKey } from "../browser/address.js";
 

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The commits that the server remembers for this page, newest first. The feed goes on from where an earlier visit began, as far as the
+ * The commits that the server remembers for this page, newest first. The feed goes on from where an earlier visit
+ * began, as far as the
  * server's history goes back.
  */
 
@@ -38,7 +39,8 @@ export class ActivityLog extends EventTarget {
 
   /**
    * @param {Client} client
-   * @param {Pick<Storage, "getItem" | "setItem"> | null} storage keeps where to begin @param {string} place the server's address
+   * @param {Pick<Storage, "getItem" | "setItem"> | null} storage keeps where to begin
+   * @param {string} place the server's address
    * @param {() => Promise<number>} currentCommit what the file is at when the page is opened
    */
   constructor(client, storage, place, currentCommit) {
@@ -49,7 +51,7 @@ export class ActivityLog extends EventTarget {
     this.currentCommit = currentCommit;
   }
 
-  /** Whether there is a commit before which nothing is known. */
+  /** Whether older commits were dropped. */
   get isCut() {
     return this.entries.length >= mostEntries || this.#rows >= mostRows;
   }
@@ -83,7 +85,7 @@ export class ActivityLog extends EventTarget {
 
   /** @param {Entry} entry @param {string} before the position from which a later visit gets it again */
   #add(entry, before) {
-    // What was before a gap comes no more.
+    // The server no longer knows the commits before a gap.
     if (entry.gap !== null) [this.entries, this.#before, this.#rows] = [[], [], 0];
     this.entries = [entry, ...this.entries];
     this.#before.unshift(before);

@@ -105,7 +105,7 @@ export class ActivityView {
 
   #arrived() {
     if (!this.#isShown) return;
-    // Whoever reads or writes here is not disturbed by what comes above.
+    // New commits above would move what the user reads or types.
     const isReading = this.#scroller.scrollTop > 10 || this.#list.contains(document.activeElement);
     if (isReading && this.#drawn.length > 0) this.#hold();
     else this.#draw();
@@ -194,7 +194,7 @@ export class ActivityView {
 
 /** @returns {Promise<number>} what the file is at */
 async function currentCommit() {
-  // A query that nobody has asked: a list that is open already, and reads no table, may be of an earlier commit.
+  // The number makes it a new query: an open list that reads no table may be of an earlier commit.
   const one = Math.floor(Math.random() * 1e9);
   const answer = await request(`v1/snapshot?${new URLSearchParams({ from: `(SELECT ${one} AS one)`, key: "one" })}`);
   return (await answer.json()).commit;

@@ -11,7 +11,10 @@ import { canPutBack } from "./put-back.js";
 /** @typedef {import("../browser/catalogue.js").Catalogue} Catalogue */
 /** @typedef {import("../freshet.js").RowChange} RowChange */
 /** @typedef {import("./activity-log.js").Entry} Entry */
-/** @typedef {{catalogue: Catalogue, canWrite: boolean, isOneRow: boolean, putBack: (changes: RowChange[]) => void}} CardContext */
+/**
+ * @typedef {{catalogue: Catalogue, canWrite: boolean, isOneRow: boolean, putBack: (changes: RowChange[]) => void}}
+ * CardContext
+ */
 
 /** Rows, and columns of a row, that are shown at first. */
 const firstRows = 8;
@@ -69,7 +72,7 @@ function rowPart(change, context) {
 }
 
 /**
- * What people call the row.
+ * The text that names the row; empty without one.
  *
  * @param {RowChange} change @param {import("../browser/catalogue.js").Table | undefined} table
  */
@@ -81,7 +84,9 @@ function nameOf({ new: now, old, key = {} }, table) {
   return element("span", { className: "row-name" }, typeof value === "string" ? value.slice(0, 80) : "");
 }
 
-/** @param {RowChange} change @param {import("../browser/catalogue.js").Table | undefined} table @returns {HTMLElement[]} */
+/**
+ * @param {RowChange} change @param {import("../browser/catalogue.js").Table | undefined} table @returns {HTMLElement[]}
+ */
 function values({ op, old, new: now, key = {} }, table) {
   if (op === "update" && !old) return [element("p", { className: "quiet" }, "What it was is not known.")];
   if (op === "delete" && !old) return [element("p", { className: "quiet" }, "What was in it is not known.")];
@@ -102,7 +107,10 @@ function values({ op, old, new: now, key = {} }, table) {
   return [element("div", { className: "sides" }, element("table", {}, head, body)), ...more];
 }
 
-/** @param {boolean} isThere @param {any} value @param {import("../shell/schema.js").Column} column @param {"was" | "is"} side */
+/**
+ * @param {boolean} isThere @param {any} value @param {import("../shell/schema.js").Column} column
+ * @param {"was" | "is"} side
+ */
 function cell(isThere, value, column, side) {
   if (!isThere) return element("td", { className: side });
   const { text, kind } = cellText(value, column);

@@ -1,5 +1,7 @@
 // @ts-check
-/** How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure. */
+/**
+ * How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure.
+ */
 
 const narrowest = 64;
 const widest = 340;
@@ -28,7 +30,8 @@ export function clamp(width, most = widest) {
 }
 
 /**
- * Where there is room left, columns of texts that were cut take it first; what is left then goes to all that may grow, as wide as they are.
+ * Where there is room left, columns of texts that were cut take it first; what is left then goes to all that may grow,
+ * as wide as they are.
  *
  * @param {{width: number, needs: number, grows?: boolean}[]} columns @param {number} room for all of them
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What rows are grouped by in a summary. Pure. */
+/** The groups of a summary: columns, dates with a period. Pure. */
 
 /** @typedef {"day" | "week" | "month" | "year"} Period */
 /** @typedef {{column: string, period: Period | null}} Group null: each value is a group */
@@ -16,7 +16,7 @@ export function groupName({ column, period }) {
 }
 
 /**
- * What a summary begins with: the sections that are shown, or months of a date, or values of a text.
+ * The group of a new summary: the section column if there is one, else months of a date, else a text.
  *
  * @param {import("./catalogue.js").Table} table @param {string | null} section
  * @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
@@ -30,7 +30,8 @@ export function firstGroup({ columns }, section, isDate) {
 /**
  * Dates by months: each by itself is rarely of interest.
  *
- * @param {import("../shell/schema.js").Column} column @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
+ * @param {import("../shell/schema.js").Column} column
+ * @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
  */
 export function groupOf(column, isDate) {
   return { column: column.name, period: isDate(column) ? "month" : null };

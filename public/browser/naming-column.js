@@ -3,10 +3,10 @@
 
 /**
  * @param {{name: string, type: string, key?: number}[]} columns
- * @returns {string | null} one that is called so, or else the first text; null where there is none
+ * @returns {string | null} a text that is called so; null where there is none, and the key has to do
  */
 export function namingColumn(columns) {
   const texts = columns.filter(({ type, key }) => !key && /char|text|clob|^$/i.test(type));
   const called = [/^(name|title|label|subject)$/i, /(name|title)$/i];
-  return (called.map((pattern) => texts.find(({ name }) => pattern.test(name))).find(Boolean) ?? texts.find(({ type }) => type !== ""))?.name ?? null;
+  return called.map((pattern) => texts.find(({ name }) => pattern.test(name))).find(Boolean)?.name ?? null;
 }

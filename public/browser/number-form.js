@@ -1,15 +1,21 @@
 // @ts-check
-/** How numbers of a column are written, so that they align and compare: with as many decimals, and thousands grouped where that helps. Pure. */
+/**
+ * How numbers of a column are written, so that they align and compare: with as many decimals, and thousands grouped
+ * where that helps. Pure.
+ */
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
-/** @typedef {{decimals: number | null, isDeclared: boolean, isGrouped: boolean}} NumberForm `decimals` null: as many as each number needs; `isDeclared`: by the column's type */
+/**
+ * @typedef {{decimals: number | null, isDeclared: boolean, isGrouped: boolean}} NumberForm `decimals` null: as many as
+ * each number needs; `isDeclared`: by the column's type
+ */
 
-/** Of numbers that were computed, more digits are noise. */
+/** Computed numbers have noise in further digits. */
 const digits = 6;
 /** Intl has no more. */
 const mostDecimals = 12;
 
-/** Numbers that name something, rather than count or measure it. */
+/** Columns with numbers that identify: grouping their thousands would make them harder to read. */
 const naming = /(^|_)(id|no|nr|num|number|code|zip|postcode|phone|port|pid|year|version|key|hash|isbn|ean)$|[a-z](Id|ID|No|Number|Code|Year|Key)$/i;
 
 /**
@@ -28,7 +34,10 @@ function declaredDecimals(type) {
   return scale === undefined ? null : Math.min(mostDecimals, Number(scale));
 }
 
-/** @param {SQLValue[]} values @returns {number | null} so many that the largest has six digits, and no more than any of them needs */
+/**
+ * @param {SQLValue[]} values
+ * @returns {number | null} so many that the largest has six digits, and no more than any of them needs
+ */
 function neededDecimals(values) {
   const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value) && value !== 0);
   if (numbers.every((value) => Number.isInteger(value))) return null;

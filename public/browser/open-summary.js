@@ -1,5 +1,5 @@
 // @ts-check
-/** The summary of a table: its rows in groups, drawn and as a table, both of which move as the file changes. */
+/** The summary of a table: a chart and a list of its groups, both live. */
 
 import "../live-chart.js";
 import { element } from "../shell/dom.js";

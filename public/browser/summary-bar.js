@@ -1,5 +1,5 @@
 // @ts-check
-/** What a summary is made of: the columns that rows are grouped by, and the measures, of which one is drawn. */
+/** The controls of a summary: columns to group by, totals, and the measure that the chart draws. */
 
 import { element, fillSelect } from "../shell/dom.js";
 import { isDate } from "./cell-text.js";

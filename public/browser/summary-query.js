@@ -21,7 +21,10 @@ import { totalsOf } from "./totals.js";
 const formats = { day: "'%Y-%m-%d'", week: "'%Y-%m-%d'", month: "'%Y-%m'", year: "'%Y'" };
 /** The Monday of a week, from any of its days. */
 const toMonday = ", '-6 days', 'weekday 1'";
-/** Larger numbers are milliseconds since 1970, smaller ones seconds or days of the Julian calendar, which SQLite tells apart itself. */
+/**
+ * Larger numbers are milliseconds since 1970, smaller ones seconds or days of the Julian calendar, which SQLite tells
+ * apart itself.
+ */
 const leastMilliseconds = 100_000_000_000;
 
 /** @param {Address} address @returns {string} the name of the column with the numbers of rows, which no group has */
@@ -30,7 +33,7 @@ export function countName({ groups }) {
 }
 
 /**
- * What can be drawn of the groups.
+ * The measures of each group: the count, then the totals.
  *
  * @param {Table} table @param {Address} address @returns {string[]} names of columns in the result
  */
@@ -89,7 +92,10 @@ function fragment(part) {
   return typeof part === "string" ? sql(/** @type {any} */ ([part])) : part;
 }
 
-/** @param {Table} table @param {Address} address @param {Search | null} search @returns {Query} as others are to ask for it: JSON */
+/**
+ * @param {Table} table @param {Address} address @param {Search | null} search
+ * @returns {Query} as others are to ask for it: JSON
+ */
 export function summaryToShare(table, address, search) {
   return JSON.parse(encoded(plainQuery(summaryQuery(table, address, search))));
 }

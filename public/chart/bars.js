@@ -22,7 +22,10 @@ export function barsHeight(model) {
   return model.points.length * bandHeight(model) + 2 * margin;
 }
 
-/** @param {ChartModel} model @returns {{target: Numbers, births: Numbers}} what moves: the ends of the bars, and their places */
+/**
+ * @param {ChartModel} model
+ * @returns {{target: Numbers, births: Numbers}} what moves: the ends of the bars, and their places
+ */
 export function barNumbers({ points, series }) {
   /** @type {Numbers} */
   const target = new Map();
@@ -42,7 +45,8 @@ export function barNumbers({ points, series }) {
 
 /**
  * @param {Canvas} canvas @param {ChartModel} model @param {Numbers} numbers as they are now
- * @returns {{nearest: (x: number, y: number) => [number, number], anchor: (point: number, series: number) => [number, number]}}
+ * @returns {{nearest: (x: number, y: number) => [number, number], anchor: (point: number, series: number) => [number,
+ * number]}}
  *   the point and series at a place, and where such a one is
  */
 export function drawBars({ shapes, id, width, measure, format }, { points, series }, numbers) {
@@ -84,7 +88,10 @@ function clamped(index, count) {
   return Math.max(0, Math.min(count - 1, index));
 }
 
-/** @param {string} text @param {number} width @param {(text: string) => number} measure @returns {string} what has room of it */
+/**
+ * @param {string} text @param {number} width @param {(text: string) => number} measure
+ * @returns {string} what has room of it
+ */
 function fitted(text, width, measure) {
   if (measure(text) <= width) return text;
   let [fits, long] = [0, text.length];

@@ -79,7 +79,10 @@ export class ChartCursor {
     this.#tip.style.translate = `${isRight ? x - 12 - this.#tip.offsetWidth : x + 12}px ${Math.max(0, y - 12 - this.#tip.offsetHeight)}px`;
   }
 
-  /** @param {{point: number, place: number}} indices @returns {string[]} a title, and a line for the value; of lines, for that of each series */
+  /**
+   * @param {{point: number, place: number}} indices
+   * @returns {string[]} a title, and a line for the value; of lines, for that of each series
+   */
   #lines({ point, place }) {
     const { points, series, type } = /** @type {ChartModel} */ (this.#model);
     const shown = type === "line" ? series : [series[place]];
@@ -133,7 +136,8 @@ export class ChartCursor {
 /**
  * Along the axis from point to point, across it from series to series.
  *
- * @param {string} key @param {{point: number, place: number} | null} from null: nowhere yet @param {number} points @param {number} series
+ * @param {string} key @param {{point: number, place: number} | null} from null: nowhere yet @param {number} points
+ * @param {number} series
  * @param {boolean} isAcross whether points stand side by side
  */
 export function moved(key, from, points, series, isAcross) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The picture: draws a model as bars or lines in the room that there is, and moves from one to the next. */
+/** Draws a model as bars or lines, fitted to the plot, and animates changes. */
 
 import { barNumbers, barsHeight, drawBars } from "./bars.js";
 import { drawLines, lineNumbers } from "./lines.js";
@@ -9,11 +9,15 @@ import { Tween } from "./tween.js";
 /** @typedef {import("./model.js").ChartModel} ChartModel */
 /** @typedef {import("./tween.js").Numbers} Numbers */
 /**
- * What is drawn on, and with which measures.
+ * The surface that bars and lines are drawn on.
  *
- * @typedef {{shapes: Shapes, id: string, width: number, height: number, measure: (text: string) => number, format: (value: number) => string}} Canvas
+ * @typedef {{shapes: Shapes, id: string, width: number, height: number, measure: (text: string) => number, format:
+ * (value: number) => string}} Canvas
  */
-/** @typedef {{nearest: (x: number, y: number) => [number, number], anchor: (point: number, series: number) => [number, number]}} Geometry */
+/**
+ * @typedef {{nearest: (x: number, y: number) => [number, number], anchor: (point: number, series: number) => [number,
+ * number]}} Geometry
+ */
 
 const context = document.createElement("canvas").getContext("2d");
 let charts = 0;
@@ -33,7 +37,10 @@ export class Drawing {
   #tween = new Tween((numbers) => this.#draw(numbers), () => this.#still.matches);
   #font = "";
 
-  /** @param {HTMLElement} plot @param {(value: number) => string} format @param {() => void} drawn called after each drawing */
+  /**
+   * @param {HTMLElement} plot @param {(value: number) => string} format
+   * @param {() => void} drawn called after each drawing
+   */
   constructor(plot, format, drawn) {
     this.plot = plot;
     this.format = format;

@@ -14,7 +14,9 @@ const leastBetweenMarks = 12;
 /** Between two names of points below the axis. */
 const nameGap = 18;
 
-/** @param {ChartModel} model @returns {{target: Numbers, births: Numbers}} what moves: points, and the ends of the axes */
+/**
+ * @param {ChartModel} model @returns {{target: Numbers, births: Numbers}} what moves: points, and the ends of the axes
+ */
 export function lineNumbers({ points, series }) {
   const [least, most] = domainOf(series.flatMap(({ values }) => values));
   /** @type {Numbers} */
@@ -55,7 +57,10 @@ export function drawLines(canvas, { points, series }, numbers) {
   };
 }
 
-/** @param {Canvas} canvas @param {import("./model.js").Point[]} points @param {(place: number) => number} toX @param {number} left */
+/**
+ * @param {Canvas} canvas @param {import("./model.js").Point[]} points @param {(place: number) => number} toX
+ * @param {number} left
+ */
 function drawNames({ shapes, width, height, measure }, points, toX, left) {
   let end = -Infinity;
   for (const { title, key, place } of points) {
@@ -85,13 +90,17 @@ function pathOf(values, at) {
   }).join("");
 }
 
-/** @param {(number | null)[]} values @param {number} index @returns {boolean} whether a line leads neither to it nor from it */
+/**
+ * @param {(number | null)[]} values @param {number} index
+ * @returns {boolean} whether a line leads neither to it nor from it
+ */
 function isAlone(values, index) {
   return (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;
 }
 
 /**
- * @param {number[]} places @param {ChartModel["series"]} series @param {(value: number) => number} toY @param {number} x @param {number} y
+ * @param {number[]} places @param {ChartModel["series"]} series @param {(value: number) => number} toY
+ * @param {number} x @param {number} y
  * @returns {[number, number]} the point nearest to the pointer, and the series
  */
 function nearest(places, series, toY, x, y) {

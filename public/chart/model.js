@@ -1,5 +1,5 @@
 // @ts-check
-/** What a chart shows of the rows of a list: points along an axis, and a value at each for every series. Pure. */
+/** Turns rows into a chart model: points along an axis, and for each series a value at every point. Pure. */
 
 import { sectionTitle } from "../element/recipe.js";
 import { areDates, placeOf, withoutGaps } from "./periods.js";
@@ -7,14 +7,21 @@ import { areDates, placeOf, withoutGaps } from "./periods.js";
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {"bar" | "line"} ChartType */
 /** @typedef {{title: string, key: string, place: number}} Point `place`: on the axis; of bars their number */
-/** @typedef {{title: string, key: string, values: (number | null)[], rows: (Row | null)[]}} Series a value and a row for each point */
+/**
+ * @typedef {{title: string, key: string, values: (number | null)[], rows: (Row | null)[]}} Series a value and a row for
+ * each point
+ */
 /**
  * @typedef {object} ChartModel
  * @property {ChartType} type @property {Point[]} points @property {Series[]} series
  * @property {string} x name of the column @property {string} y
- * @property {number} unplaced rows without a place on the axis @property {number} hiddenSeries beyond those that colours and patterns tell apart
+ * @property {number} unplaced rows without a place on the axis
+ * @property {number} hiddenSeries beyond those that colours and patterns tell apart
  */
-/** @typedef {{x: string, y: string, series: string | null, type: ChartType | null, isZeroMissing: boolean}} ChartOptions `type` null: as the values are */
+/**
+ * @typedef {{x: string, y: string, series: string | null, type: ChartType | null, isZeroMissing: boolean}} ChartOptions
+ * `type` null: as the values are
+ */
 
 /** Colours and patterns tell so many apart. */
 export const mostSeries = 8;
@@ -49,7 +56,8 @@ function pointsOnAxis(values, areFilled) {
 /**
  * The largest first: those that are left out are the smallest.
  *
- * @param {readonly Row[]} rows @param {string | null} split @param {string} y @param {(row: Row) => number} indexOf the row's point
+ * @param {readonly Row[]} rows @param {string | null} split @param {string} y
+ * @param {(row: Row) => number} indexOf the row's point
  * @param {number} count of points @param {boolean} isZeroMissing @returns {Series[]}
  */
 function seriesOf(rows, split, y, indexOf, count, isZeroMissing) {

@@ -1,11 +1,14 @@
 // @ts-check
-/** Dates as SQLite writes them, as places on an axis, and the ones that follow each other: years, months, weeks, days. Pure. */
+/**
+ * Dates as SQLite writes them, as places on an axis, and the ones that follow each other: years, months, weeks, days.
+ * Pure.
+ */
 
 /** @typedef {"year" | "month" | "week" | "day" | "time"} Unit */
 
 const pattern = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?$/;
 const day = 86_400_000;
-/** More missing periods than this are not filled in: somebody wrote a wrong year. */
+/** Longer gaps are not filled: a mistyped year must not make a million points. */
 const mostFilled = 5_000;
 
 /**

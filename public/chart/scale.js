@@ -3,7 +3,8 @@
 
 /**
  * @param {readonly (number | null)[]} values
- * @returns {[number, number]} the least and the greatest, zero among them: the length of a bar and the height of a line are compared
+ * @returns {[number, number]} the least and the greatest, zero among them: the length of a bar and the height of a line
+ * are compared
  */
 export function domainOf(values) {
   let [least, most] = [0, 0];

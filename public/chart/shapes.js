@@ -1,5 +1,8 @@
 // @ts-check
-/** SVG elements, kept by name from one drawing to the next; and what tells series apart: colours, patterns, dashes, marks. */
+/**
+ * SVG elements, kept by name from one drawing to the next; and what tells series apart: colours, patterns, dashes,
+ * marks.
+ */
 
 const namespace = "http://www.w3.org/2000/svg";
 
@@ -34,7 +37,9 @@ export class Shapes {
     this.group = group;
   }
 
-  /** @param {string} name @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
+  /**
+   * @param {string} name @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text]
+   */
   draw(name, tag, attributes, text) {
     let element = this.#kept.get(name);
     if (!element) {
@@ -64,7 +69,7 @@ export function colourOf(series) {
   return `var(--chart-${series + 1})`;
 }
 
-/** What is laid over the colour of a series, in units of its pattern: eight by eight. */
+/** Hatching over the colour of each series: paths in a pattern of 8 by 8 pixels. */
 const hatchings = [
   "", "M0 8L8 0M-2 2L2 -2M6 10L10 6", "M2 2h2v2h-2zM6 6h2v2h-2z", "M0 4h8", "M4 0v8", "M0 0L8 8M-2 6L2 10M6 -2L10 2", "M0 4h8M4 0v8", "M0 0L8 8M0 8L8 0",
 ];

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the chart needs to look like a chart, in a cascade layer of its own: whatever the page says comes before it. */
+/** The chart's styles, in a cascade layer of their own: rules of the page take precedence. */
 
 import { adopted } from "../element/adopted-style.js";
 

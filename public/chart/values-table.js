@@ -29,7 +29,8 @@ export class ValuesTable {
 /**
  * Cells that say the same stay as they are: a screen reader that is in one of them stays there.
  *
- * @param {HTMLTableSectionElement} section @param {string[][]} rows @param {"col" | "row"} scope of the first cells, or of all
+ * @param {HTMLTableSectionElement} section @param {string[][]} rows
+ * @param {"col" | "row"} scope of the first cells, or of all
  */
 function fill(section, rows, scope) {
   while (section.rows.length > rows.length) section.deleteRow(-1);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What all wells come to, drawn next to their list. */
+/** Charts of all wells, next to their list. */
 
 import "../live-chart.js";
 import { part } from "../shell/dom.js";

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Style sheets that elements bring along. They are constructed, which a Content-Security-Policy without `unsafe-inline` permits.
+ * Style sheets that elements bring along. They are constructed, which a Content-Security-Policy without `unsafe-inline`
+ * permits.
  *
  * @param {string} css @returns {(root: Node) => void} adds it to the document or shadow tree that an element is in
  */

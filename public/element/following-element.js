@@ -1,5 +1,8 @@
 // @ts-check
-/** What elements share that follow a query: attributes and properties that say which one, and a subscription that lives as long as they are in a document. */
+/**
+ * The base of elements that follow a query: attributes and properties that name the query, and a subscription that
+ * lives as long as the element is in a document.
+ */
 
 import { isSameQuery, Source } from "./source.js";
 
@@ -44,7 +47,7 @@ export class FollowingElement extends HTMLElement {
     failed: (error) => this.failed(error),
   }, (range) => this.windowFor(range));
 
-  // What follows is each element's own.
+  // Subclasses override these.
 
   /**
    * @protected
@@ -79,7 +82,7 @@ export class FollowingElement extends HTMLElement {
   // The element's life.
 
   /**
-   * What a page has set before the element was defined hides the property that it is meant for.
+   * A property that a page has set before the element was defined hides the accessor of the class; this sets it anew.
    *
    * @protected
    * @param {string[]} names
@@ -111,7 +114,7 @@ export class FollowingElement extends HTMLElement {
     else if (!this.#client) this.openSoon();
   }
 
-  // What is followed.
+  // The query and its source.
 
   /** The connection to use; without one the element opens its own, to `src`. */
   get client() {
@@ -125,7 +128,7 @@ export class FollowingElement extends HTMLElement {
   }
 
   /**
-   * What is asked. Changing it leads from the rows that are shown to those of the new query.
+   * The query. Changing it leads from the rows that are shown to those of the new query.
    *
    * @returns {Query | null}
    */

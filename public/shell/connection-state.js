@@ -6,12 +6,16 @@ import { part } from "./dom.js";
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {{state: string, words: string}} Label */
 
-/** Milliseconds from one question to the server to the next, and for an answer: one that hangs is not called live for five seconds. */
+/**
+ * Milliseconds between two pings, and for the answer. Together less than five seconds: then a server that hangs is no
+ * longer shown as live.
+ */
 const beat = 2_000;
 const patience = 2_500;
 
 /**
- * @param {{status: string, error: {code: string} | null}} client @param {boolean} isSilent whether the last question has waited too long
+ * @param {{status: string, error: {code: string} | null}} client
+ * @param {boolean} isSilent whether the last question has waited too long
  * @returns {Label}
  */
 export function labelOf({ status, error }, isSilent) {
@@ -36,7 +40,7 @@ export class ConnectionState {
   }
 
   async #ask() {
-    // A page that is not seen has slow timers, and nobody who could be told.
+    // Browsers slow down timers of hidden pages.
     if (this.client.status !== "live" || document.hidden) return;
     const late = setTimeout(() => this.#setSilent(true), patience);
     await this.client.ping().catch(() => {});

@@ -74,10 +74,10 @@ test("times are times in the whole column", () => {
   assert.deepEqual(texts(["1996-07-04 00:00:00", "1996-07-05 12:00"]), ["1996-07-04 00:00:00", "1996-07-05 12:00"]);
 });
 
-test("what a row is called is a column of that name, or its first text", () => {
+test("what a row is called is a text of that name", () => {
   assert.equal(namingColumn([column("TEXT", "city"), column("TEXT", "company_name")]), "company_name");
-  assert.equal(namingColumn([column("INTEGER", "id"), column("TEXT", "status")]), "status");
-  assert.equal(namingColumn([column("INTEGER", "id")]), null);
+  assert.equal(namingColumn([column("TEXT", "last_name"), column("TEXT", "title")]), "title");
+  assert.equal(namingColumn([column("INTEGER", "id"), column("TEXT", "status"), column("INTEGER", "name")]), null);
 });
 
 test("long values are cut, and say so", () => {
