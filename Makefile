@@ -101,7 +101,7 @@ web: ## check the types of public/ and run the JavaScript tests in Node
 	@scripts/packages.sh web
 	@scripts/web-tests.sh
 
-client: ## make public/freshet.min.js and live-list.min.js, the JavaScript in one file each
+client: ## make public/freshet.min.js, live-list.min.js and live-chart.min.js, the JavaScript in one file each
 	@scripts/packages.sh web
 	@node scripts/build-client.mjs
 

@@ -18,6 +18,8 @@ export interface LiveListEventMap {
   update: CustomEvent<ChangeEvent>;
   /** The rows are those of `query`, for the first time since it was set. */
   answered: CustomEvent<void>;
+  /** A key leads beyond the rows of a list that is `partial`: it is followed as soon as that no longer is. */
+  awaited: CustomEvent<void>;
   /** `visibleRange`, after it changed. */
   range: CustomEvent<{ first: number; last: number }>;
   status: CustomEvent<ListStatus>;
@@ -33,6 +35,7 @@ export interface LiveListTexts {
   totals: string;
   rows: (count: number) => string;
   firstRows: (count: number) => string;
+  awaited: string;
   stale: {
     reconnecting: string;
     reconnectingIn: (seconds: number) => string;

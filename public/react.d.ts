@@ -4,6 +4,7 @@
  * Tests/WebTests/react-types.tsx holds `react.js` to these declarations.
  */
 import type { DetailedHTMLProps, HTMLAttributes, ReactElement, ReactNode } from "react";
+import type { LiveChartAttributes, LiveChartElement } from "./chart.js";
 import type { LiveListAttributes, LiveListElement } from "./element.js";
 import type { Client, FreshetError, Key, ListState, ListStatus, LiveList, Query, Row, Section, SQLValue, Window } from "./freshet.js";
 
@@ -55,13 +56,15 @@ export interface LiveQuery<R extends object = Row, K extends Key = Key> {
  */
 export function useLiveQuery<R extends object = Row, K extends Key = Key>(query: Query | null, options?: LiveQueryOptions): LiveQuery<R, K>;
 
-/** `<live-list>` in JSX. React 18 sets attributes alone; the rest is set through a `ref`. */
+/** `<live-list>` and `<live-chart>` in JSX. React 18 sets attributes alone; the rest is set through a `ref`. */
 type LiveListProperties = LiveListAttributes & DetailedHTMLProps<HTMLAttributes<LiveListElement>, LiveListElement> & { class?: string };
+type LiveChartProperties = LiveChartAttributes & Omit<DetailedHTMLProps<HTMLAttributes<LiveChartElement>, LiveChartElement>, keyof LiveChartAttributes> & { class?: string };
 
 declare module "react" {
   namespace JSX {
     interface IntrinsicElements {
       "live-list": LiveListProperties;
+      "live-chart": LiveChartProperties;
     }
   }
 }
@@ -69,6 +72,7 @@ declare global {
   namespace JSX {
     interface IntrinsicElements {
       "live-list": LiveListProperties;
+      "live-chart": LiveChartProperties;
     }
   }
 }

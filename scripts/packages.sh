@@ -215,6 +215,11 @@ install_django() {
   install_python django --retries 1 --timeout 15 || say 'Django cannot be installed: its test will be skipped.'
 }
 
+# Checks how accessible pages are; its test is skipped without it.
+install_axe() {
+  install_python axe_playwright_python --retries 1 --timeout 15 || say 'axe cannot be installed: its test will be skipped.'
+}
+
 purpose=${1:-build}
 declare -F "look_for_$purpose" >/dev/null || fail 'usage: packages.sh build|dist|web|npm|clients|python|browser|readme|guides|instructions|cluster|replicas|proxies|tenants|model|fuzz|test'
 case $purpose in build | fuzz | test) check_swift ;; esac
@@ -225,6 +230,6 @@ if ((${#missing[@]} > 0)); then
   "look_for_$purpose"
   ((${#missing[@]} == 0)) || fail "Still missing after installing: ${missing[*]}"
 fi
-case $purpose in browser | test) install_python playwright ;; esac
+case $purpose in browser | test) install_python playwright && install_axe ;; esac
 case $purpose in browser | clients | replicas | tenants | test) install_python websockets ;; esac
 case $purpose in browser | guides | tenants | test) install_django ;; esac

@@ -35,6 +35,7 @@ export function Orders({ client }: { client: Client }) {
       <ul aria-busy={isPending}>{rows.map((order) => <Line key={state.keyOf(order)} order={order} />)}</ul>
       {any[0].whatever}
       <live-list src="v1/live" label="Orders" query='{"from": "order"}' className="orders" ref={(element) => element?.scrollToOffset(3)} />
+      <live-chart label="Orders by state" x="state" y="orders" missing="zero" query='{"from": "order"}' ref={(element) => element?.focus()} />
       {/* @ts-expect-error no number */}
       <live-list src={7} />
     </declared.FreshetProvider>

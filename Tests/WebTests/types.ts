@@ -7,8 +7,10 @@ import { ListState } from "../../public/client/list-state.js";
 import { LiveList } from "../../public/client/live-list.js";
 import { RollbackEvent } from "../../public/client/optimistic-writes.js";
 import { sql, SQLFragment } from "../../public/client/sql.js";
+import * as declaredChart from "../../public/chart.js";
 import * as declaredElement from "../../public/element.js";
 import * as declared from "../../public/freshet.js";
+import { LiveChartElement } from "../../public/live-chart.js";
 import { LiveListElement } from "../../public/live-list.js";
 
 /** Compared apart, or by what is made with them. */
@@ -25,7 +27,8 @@ export const members: [
   Holds<FreshetErrorEvent, declared.FreshetErrorEvent>, Holds<RollbackEvent, declared.RollbackEvent>, Holds<SQLFragment, declared.SQLFragment>,
   Holds<typeof sql, typeof declared.sql>, Holds<typeof adapters, Pick<typeof declared, keyof typeof adapters>>,
   Holds<Omit<LiveListElement, Reactions>, declaredElement.LiveListElement>, Holds<typeof LiveListElement.texts, declaredElement.LiveListTexts>,
-] = [true, true, true, true, true, true, true, true, true, true, true, true];
+  Holds<Omit<LiveChartElement, Reactions>, declaredChart.LiveChartElement>, Holds<typeof LiveChartElement.texts, declaredChart.LiveChartTexts>,
+] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true];
 export const subscribing: Parameters<Client["subscribe"]> = {} as Parameters<declared.Client["subscribe"]>;
 
 // As an application would use it.

@@ -4,6 +4,8 @@
  * can be shared, survives a reload, and is one step of the browser's history. Pure.
  */
 
+import { mostGroups } from "./groups.js";
+
 /** @typedef {import("./filters.js").Filter} Filter */
 /** @typedef {{column: string, descending: boolean}} SortColumn */
 /**
@@ -11,13 +13,14 @@
  * @property {string} table empty: none was named @property {string} where SQL, as typed
  * @property {SortColumn[]} sort @property {Filter[]} filters @property {string | null} section a column
  * @property {import("./totals.js").Total[]} totals
+ * @property {import("./groups.js").Group[]} groups instead of rows, their summary @property {string | null} chart the measure that is drawn; null: as usual
  * @property {string} search words for a full-text index @property {string[]} key columns, for views; empty: guessed
  * @property {any[] | null} row key of the row whose details are open
  */
 
 /** @param {string} table @returns {Address} all of a table */
 export function wholeTable(table) {
-  return { table, where: "", sort: [], filters: [], section: null, totals: [], search: "", key: [], row: null };
+  return { table, where: "", sort: [], filters: [], section: null, totals: [], groups: [], chart: null, search: "", key: [], row: null };
 }
 
 /** @param {string} hash as in `location.hash` @returns {Address} */
@@ -29,7 +32,8 @@ export function parseAddress(hash) {
     table: decoded(path), where: parameters.get("where") ?? "",
     sort: columns("sort").map((text) => ({ column: decoded(text.replace(/^-/, "")), descending: text.startsWith("-") })),
     filters: parameters.getAll("filter").map(parseFilter),
-    section: parameters.get("section"), totals: columns("total").flatMap(parseTotal), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
+    section: parameters.get("section"), totals: columns("total").flatMap(parseTotal),
+    groups: columns("group").map(parseGroup).slice(0, mostGroups), chart: parameters.get("chart"), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
     row: parseKey(parameters.get("row")),
   };
 }
@@ -47,7 +51,7 @@ export function sortedBy(sort, column, isAdded) {
 }
 
 /** @param {Address} address */
-export function formatAddress({ table, where, sort, filters, section, totals, search, key, row }) {
+export function formatAddress({ table, where, sort, filters, section, totals, groups, chart, search, key, row }) {
   const parameters = new URLSearchParams();
   if (search) parameters.set("search", search);
   for (const { column, operator, value } of filters) parameters.append("filter", [encoded(column), operator, value].join(":"));
@@ -55,8 +59,10 @@ export function formatAddress({ table, where, sort, filters, section, totals, se
   if (section !== null) parameters.set("section", section);
   if (sort.length) parameters.set("sort", sort.map(({ column, descending }) => (descending ? "-" : "") + encoded(column)).join(","));
   if (totals.length) parameters.set("total", totals.map(({ column, call }) => `${call}:${encoded(column)}`).join(","));
+  if (groups.length) parameters.set("group", groups.map(({ column, period }) => (period ? `${period}:` : "") + encoded(column)).join(","));
+  if (groups.length && chart !== null) parameters.set("chart", chart);
   if (key.length) parameters.set("key", key.map(encoded).join(","));
-  if (row) parameters.set("row", JSON.stringify(row.map(keyValue)));
+  if (row) parameters.set("row", formatKey(row));
   const text = String(parameters);
   return `#/${encodeURIComponent(table)}${text && `?${text}`}`;
 }
@@ -85,10 +91,21 @@ function parseTotal(text) {
   return column ? [{ column: decoded(column), call: /** @type {any} */ (call) }] : [];
 }
 
+/** @param {string} text @returns {import("./groups.js").Group} */
+function parseGroup(text) {
+  const [, period, column] = text.match(/^(day|week|month|year):(.+)$/) ?? [null, null, text];
+  return { column: decoded(column ?? ""), period: /** @type {any} */ (period) };
+}
+
 /** @param {string} text @returns {Filter} */
 function parseFilter(text) {
   const [column, operator, ...value] = text.split(":");
   return { column: decoded(column), operator: /** @type {any} */ (operator ?? ""), value: value.join(":") };
+}
+
+/** @param {any[]} key of a row @returns {string} JSON */
+export function formatKey(key) {
+  return JSON.stringify(key.map(keyValue));
 }
 
 /**
@@ -102,8 +119,8 @@ function keyValue(value) {
   return value;
 }
 
-/** @param {string | null} text @returns {any[] | null} */
-function parseKey(text) {
+/** @param {string | null} text as `formatKey` gives it, or typed by hand @returns {any[] | null} */
+export function parseKey(text) {
   try {
     const values = JSON.parse(text ?? "null");
     return Array.isArray(values) ? values.map(keyFrom) : null;

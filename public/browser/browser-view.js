@@ -3,14 +3,15 @@
 
 import { pageTitle } from "../shell/database.js";
 import { part } from "../shell/dom.js";
-import { loadSchema } from "../shell/schema.js";
-import { currentClaims, request } from "../shell/session.js";
+import { loadSchema, mayWrite } from "../shell/schema.js";
+import { currentClaims } from "../shell/session.js";
 import { keptStorage } from "../shell/storage.js";
 import { Undo } from "../shell/undo.js";
 import { formatAddress, parseAddress, wholeTable } from "./address.js";
 import { Catalogue } from "./catalogue.js";
 import { LayoutStore } from "./column-layout.js";
 import { OpenTable } from "./open-table.js";
+import { OpenSummary } from "./open-summary.js";
 import { noTablePage, pageFor, showPage, successorPage } from "./pages.js";
 import { PublishedList, publishedQueries } from "./published.js";
 import { RowCounts } from "./row-counts.js";
@@ -33,7 +34,7 @@ export class BrowserView {
   #panel = new RowPanel(part("browser"), () => this.#closeRow());
   #undo;
   #layouts = new LayoutStore(keptStorage(), new URL(".", document.baseURI).href);
-  /** @type {OpenTable | null} */
+  /** @type {OpenTable | OpenSummary | null} */
   #open = null;
   #canWrite = false;
   #pageTitle = document.title;
@@ -100,15 +101,16 @@ export class BrowserView {
     const address = { ...asked, table: table.name };
     if (asked.table !== table.name) history.replaceState(null, "", formatAddress(address));
     /** @type {HTMLAnchorElement} */ (part("tables-tab")).href = formatAddress(address);
-    if (this.#open?.table.name === table.name) this.#open.apply(address);
+    const isSummary = address.groups.length > 0;
+    if (this.#open?.table.name === table.name && this.#open instanceof OpenSummary === isSummary) this.#open.apply(address);
     else this.#openTable(address);
     this.#showRow(address);
   }
 
   /** @param {Address} address */
   #showRow({ row }) {
-    const open = /** @type {OpenTable} */ (this.#open);
-    if (!row) {
+    const open = this.#open;
+    if (!row || !(open instanceof OpenTable)) {
       this.#panel.close();
       return;
     }
@@ -122,7 +124,7 @@ export class BrowserView {
   #closeRow() {
     const open = this.#open;
     const row = open?.address.row;
-    if (!open || !row) return;
+    if (!(open instanceof OpenTable) || !row) return;
     this.#go({ ...open.address, row: null });
     open.focusRow(row);
   }
@@ -201,7 +203,8 @@ export class BrowserView {
     const table = /** @type {import("./catalogue.js").Table} */ (this.#catalogue.find(address.table));
     this.#open?.close();
     this.#sidebar.setCurrent(table.name);
-    this.#open = new OpenTable(table, address, {
+    const Shown = address.groups.length > 0 ? OpenSummary : OpenTable;
+    this.#open = new Shown(table, address, {
       client: this.client, catalogue: this.#catalogue, layouts: this.#layouts, canWrite: this.#canWrite,
       go: (next, isReplaced) => this.#go(next, isReplaced), showTables: () => this.#showTables(true),
       use: (open) => this.#use(open), add: (open) => this.#panel.showForm(open, (key) => this.#added(open, key)), undo: this.#undo,
@@ -234,7 +237,7 @@ export class BrowserView {
     if (isOpen) part("sidebar").querySelector("a")?.focus();
   }
 
-  /** @param {OpenTable} open */
+  /** @param {{sharedQuery: any}} open */
   async #use(open) {
     const { openUseDialog } = await import("./use-dialog.js");
     openUseDialog(open.sharedQuery);
@@ -280,14 +283,13 @@ export class BrowserView {
     this.#catalogue = new Catalogue(schema.tables);
     this.#sidebar.show(this.#catalogue, parseAddress(location.hash).table);
     this.#canWrite = schema.writes === "any";
-    if (schema.status === "ok" && schema.writes === undefined) this.#askWhetherWritable();
+    if (schema.writes === undefined) this.#askWhetherWritable(schema);
     return true;
   }
 
-  /** Servers that do not say it of the schema say it of their readiness. */
-  async #askWhetherWritable() {
-    const answer = await request("readyz").catch(() => null);
-    this.#canWrite = Boolean(answer?.ok && (await answer.json()).writable);
+  /** @param {Schema} schema */
+  async #askWhetherWritable(schema) {
+    this.#canWrite = await mayWrite(schema);
     if (!this.#canWrite || !this.#open) return;
     this.#open.close();
     this.#open = null;

@@ -1,14 +1,33 @@
 // @ts-check
 /** Values as people read them in a cell: short, on one line, and of a kind that says how to align and colour them. Pure. */
 
+import { numberForm, numberText } from "./number-form.js";
 import { longestText } from "./table-query.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {"null" | "empty" | "number" | "text" | "blob" | "date" | "boolean"} Kind */
 /** @typedef {{text: string, kind: Kind, isCut: boolean}} CellText */
+/**
+ * What all values of a column have in common, as far as they were seen: one form for numbers; whether none of its times is another than 0:00.
+ *
+ * @typedef {{number: import("./number-form.js").NumberForm, isDateOnly: boolean}} ColumnForm
+ */
 
 /**
- * @param {SQLValue | undefined} value @param {{name: string, type: string}} column
+ * @param {{name: string, type: string, key?: number}} column @param {SQLValue[]} values some of those that it holds
+ * @param {boolean} [isReference] whether it refers to rows of another table
+ * @returns {ColumnForm}
+ */
+export function columnForm(column, values, isReference) {
+  const texts = values.flatMap((value) => {
+    if (typeof value === "string") return isoDate(value) ?? [];
+    return isDate(column) && (typeof value === "number" || typeof value === "bigint") ? timeIn(value) ?? [] : [];
+  });
+  return { number: numberForm(column, values, isReference), isDateOnly: texts.every((text) => text.length <= 10 || midnight.test(text)) };
+}
+
+/**
+ * @param {SQLValue | undefined} value @param {{name: string, type: string, key?: number, form?: ColumnForm}} column without `form` the value stands for itself
  * @param {number | null} [length] of the whole BLOB, where `value` is only its beginning
  * @returns {CellText}
  */
@@ -16,25 +35,34 @@ export function cellText(value, column, length = null) {
   if (value === null || value === undefined) return shown("NULL", "null");
   if (value === "") return shown("empty", "empty");
   if (value instanceof Uint8Array) return shown(blobText(value, length ?? value.length), "blob", (length ?? 0) > value.length);
-  if (typeof value === "string") return textOf(value);
+  const { form } = column;
+  if (typeof value === "string") return textOf(value, form);
   if (isBoolean(column) && (value === 0 || value === 1)) return shown(value ? "true" : "false", "boolean");
   const date = isDate(column) ? timeIn(value) : null;
-  return date ? shown(date, "date") : shown(String(value), "number");
+  return date ? shown(withoutMidnight(date, form), "date") : shown(numberText(value, (form ?? columnForm(column, [value])).number), "number");
+}
+
+/** A time that dates were given, and says nothing. */
+const midnight = / 00:00(:00)?$/;
+
+/** @param {string} text @param {ColumnForm | undefined} form */
+function withoutMidnight(text, form) {
+  return form?.isDateOnly ? text.replace(midnight, "") : text;
 }
 
 /** @param {string} text @param {Kind} kind @param {boolean} [isCut] @returns {CellText} */
 const shown = (text, kind, isCut = false) => ({ text, kind, isCut });
 
-/** @param {string} value @returns {CellText} */
-function textOf(value) {
+/** @param {string} value @param {ColumnForm | undefined} form @returns {CellText} */
+function textOf(value, form) {
   const date = isoDate(value);
-  if (date) return shown(date, "date");
+  if (date) return shown(withoutMidnight(date, form), "date");
   const isCut = value.length > longestText;
   return shown(value.slice(0, longestText).replace(/\s*[\r\n]+\s*/g, " ⏎ ") + (isCut ? "…" : ""), "text", isCut);
 }
 
 /**
- * A time of 0:00 that a date was given, and the T that machines like, say nothing.
+ * Without the T that machines like, and parts of a second.
  *
  * @param {string} text
  */
@@ -42,13 +70,13 @@ function isoDate(text) {
   const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/.exec(text);
   if (!parts) return null;
   const [, date, minutes, seconds, zone] = parts;
-  if (!minutes || (minutes === "00:00" && (seconds ?? "00") === "00" && !zone)) return date;
+  if (!minutes) return date;
   return `${date} ${minutes}${seconds ? `:${seconds}` : ""}${zone && zone !== "Z" ? ` ${zone}` : ""}`;
 }
 
-/** @param {{name: string, type: string}} column */
-function isDate({ name, type }) {
-  return /date|time/i.test(type) || /(^|_)(date|time|timestamp|at|on)$|[a-z](Date|Time|At)$/.test(name);
+/** @param {{name: string, type: string}} column @returns {boolean} whether its declared type or its name says so */
+export function isDate({ name, type }) {
+  return /date|time/i.test(type) || /(^|_)(date|time|timestamp|at|on)$|[a-z](Date|Time|At)$|^(created|updated|modified|changed|deleted|expires)$/.test(name);
 }
 
 /** @param {{type: string}} column */
@@ -68,7 +96,7 @@ function timeIn(value) {
 
 /** @param {number} time in milliseconds since 1970 */
 function written(time) {
-  return new Date(Math.round(time / 1000) * 1000).toISOString().slice(0, 19).replace("T", " ").replace(/ 00:00:00$/, "");
+  return new Date(Math.round(time / 1000) * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /**

@@ -1,11 +1,15 @@
 // @ts-check
-/** How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure. */
+/**
+ * How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure.
+ */
 
 const narrowest = 64;
 const widest = 340;
 /** What a cell has on either side of its text, and a header besides: its mark of sorting and its menu. */
 const padding = 24;
 const headerExtra = 44;
+/** Wider columns would tear a row apart. */
+const mostGrowth = 2;
 /** The part of the rows whose values should be visible whole. */
 const whole = 0.9;
 
@@ -26,14 +30,19 @@ export function clamp(width, most = widest) {
 }
 
 /**
- * Where there is room left, columns of texts that were cut take it; none grows beyond what it needs.
+ * Where there is room left, columns of texts that were cut take it first; what is left then goes to all that may grow,
+ * as wide as they are.
  *
- * @param {{width: number, needs: number}[]} columns @param {number} room for all of them
+ * @param {{width: number, needs: number, grows?: boolean}[]} columns @param {number} room for all of them
  */
 export function spread(columns, room) {
   const wanting = columns.map(({ width, needs }) => Math.max(0, needs - width));
   const wanted = wanting.reduce((sum, want) => sum + want, 0);
   const left = Math.max(0, room - columns.reduce((sum, { width }) => sum + width, 0));
   const share = wanted > 0 ? Math.min(1, left / wanted) : 0;
-  return columns.map(({ width }, index) => width + Math.floor(wanting[index] * share));
+  const widths = columns.map(({ width }, index) => width + Math.floor(wanting[index] * share));
+  const growing = widths.filter((_, index) => columns[index].grows).reduce((sum, width) => sum + width, 0);
+  const rest = Math.max(0, room - widths.reduce((sum, width) => sum + width, 0));
+  const factor = growing > 0 ? Math.min(mostGrowth, 1 + rest / growing) : 1;
+  return widths.map((width, index) => (columns[index].grows ? Math.floor(width * factor) : width));
 }

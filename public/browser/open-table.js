@@ -4,12 +4,14 @@
 import { encoded } from "../client/values.js";
 import { element } from "../shell/dom.js";
 import { markRow } from "../shell/mark-row.js";
-import { sortedBy } from "./address.js";
+import { say } from "../shell/toast.js";
+import { formatAddress, sortedBy } from "./address.js";
 import { columnMenu, columnsPopover } from "./column-menu.js";
 import { FilterBar } from "./filter-bar.js";
 import { keyCandidates } from "./key-candidates.js";
 import { CellEditing } from "./cell-editing.js";
-import { cellText } from "./cell-text.js";
+import { cellText, isDate } from "./cell-text.js";
+import { firstGroup } from "./groups.js";
 import { criteriaSentence } from "./schema-changes.js";
 import { StagedQuery } from "./staged-query.js";
 import { TableList } from "./table-list.js";
@@ -28,7 +30,7 @@ import { Toolbar } from "./toolbar.js";
  * @typedef {object} Context
  * @property {Client} client @property {Catalogue} catalogue @property {import("./column-layout.js").LayoutStore} layouts
  * @property {boolean} canWrite @property {(address: Address, isReplaced?: boolean) => void} go to another address
- * @property {() => void} showTables @property {(table: OpenTable) => void} use @property {(table: OpenTable) => void} add
+ * @property {() => void} showTables @property {(table: {sharedQuery: any}) => void} use @property {(table: OpenTable) => void} add
  * @property {(name: string, count: number) => void} counted @property {(name: string) => number | undefined} rowCount as it was counted last
  * @property {() => void} ready rows are on the screen
  * @property {import("../shell/undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
@@ -74,6 +76,7 @@ export class OpenTable {
       search: (search) => this.change({ search }, true), section: (section) => this.change({ section }), key: (key) => this.change({ key }),
       filter: () => this.#toggleFilter(), columns: (anchor) => this.list && columnsPopover(anchor, this.list),
       use: () => context.use(this), add: () => context.add(this), tables: context.showTables,
+      summary: () => this.change({ groups: [firstGroup(table, this.address.section, isDate)], sort: [], row: null }),
     });
     this.element.append(this.toolbar.element, this.filterBar.element, this.body);
     this.#open();
@@ -157,7 +160,7 @@ export class OpenTable {
     this.filterBar.showError(null);
     try {
       const query = queryOf(table, address, this.search, this.key);
-      list.showTotals(address.totals);
+      list.showTotals(address.totals, summaryOf(table, address));
       // The rows are the same: they stay in view.
       if (isRefined) return this.#query.refine(query);
       const isLarge = isFirst || (this.context.rowCount(table.name) ?? Infinity) >= largeTable;
@@ -231,6 +234,7 @@ export class OpenTable {
    * @param {TableList} list
    */
   #listenForRows({ element: list, cursor }) {
+    list.addEventListener("awaited", () => say("That is done as soon as all rows are there.", { weight: 1, buttons: [] }));
     const open = (/** @type {Element | null} */ target) => {
       const found = list.rowAt(target);
       if (found) this.context.openRow(this, found.row);
@@ -306,4 +310,14 @@ export class OpenTable {
     this.list?.close();
     this.element.remove();
   }
+}
+
+/**
+ * The address of the chart of what the headers of sections say.
+ *
+ * @param {Table} table @param {Address} address @returns {string | null} null: there are no sections
+ */
+function summaryOf(table, address) {
+  if (address.section === null) return null;
+  return formatAddress({ ...address, groups: [firstGroup(table, address.section, isDate)], sort: [], row: null });
 }

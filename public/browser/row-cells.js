@@ -4,11 +4,12 @@
 import { element } from "../shell/dom.js";
 import { wholeTable, formatAddress } from "./address.js";
 import { cellText } from "./cell-text.js";
+import { namingColumn } from "./naming-column.js";
 import { lengthOf } from "./table-query.js";
 
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("./catalogue.js").Reference} Reference */
-/** @typedef {import("../shell/schema.js").Column} Column */
+/** @typedef {import("../shell/schema.js").Column & {form?: import("./cell-text.js").ColumnForm}} Column */
 
 let cells = 0;
 
@@ -18,6 +19,7 @@ let cells = 0;
  * @returns {(element: HTMLElement, row: Row) => void} a new function makes all rows again
  */
 export function rowRenderer(columns, fixed, references) {
+  const naming = namingColumn(columns) ?? columns[0]?.name;
   const following = new Map(columns.map(({ name }) => [name, references.find((reference) => reference.columns[0] === name)]));
   /** @type {WeakMap<Element, HTMLElement[]>} */
   const made = new WeakMap();
@@ -25,7 +27,7 @@ export function rowRenderer(columns, fixed, references) {
     let all = made.get(rowElement);
     // The element is filled from nothing when the recipe changes.
     if (!all || all[0]?.parentElement !== rowElement) {
-      all = columns.map((column, index) => newCell(column, index, index < fixed, following.get(column.name)));
+      all = columns.map((column, index) => newCell(column, index, index < fixed, following.get(column.name), column.name === naming));
       rowElement.append(...all);
       made.set(rowElement, all);
     }
@@ -33,9 +35,13 @@ export function rowRenderer(columns, fixed, references) {
   };
 }
 
-/** @param {Column} column @param {number} index @param {boolean} isFixed @param {Reference | undefined} reference */
-function newCell({ name }, index, isFixed, reference) {
+/**
+ * @param {Column} column @param {number} index @param {boolean} isFixed @param {Reference | undefined} reference
+ * @param {boolean} isNaming whether it says what the row is called
+ */
+function newCell({ name }, index, isFixed, reference, isNaming) {
   const cell = element("div", { className: isFixed ? "cell fixed" : "cell", id: `cell-${cells += 1}` }, element("span", { className: "value" }));
+  cell.classList.toggle("naming", isNaming);
   // By this the list finds the cells that show a column, to colour what changed.
   cell.dataset.text = name;
   cell.setAttribute("role", "gridcell");

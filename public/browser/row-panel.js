@@ -1,6 +1,7 @@
 // @ts-check
 /** The panel at the right: a row with its whole values, what it refers to and what refers to it; or a form for a new row. */
 
+import { formatActivity } from "../activity/activity-address.js";
 import { element, part } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { RowForm } from "./row-form.js";
@@ -63,7 +64,8 @@ export class RowPanel {
     const { name } = table.table;
     const fields = element("dl", { className: "row-fields" });
     const title = `${name} ${key.map(String).join(", ")}`;
-    this.#open(table, title, [fields], table.isEditable ? [this.#deleteButton(table)] : []);
+    const history = table.table.kind === "table" ? [element("a", { className: "row-history", href: formatActivity({ table: name, key }) }, "What changed last")] : [];
+    this.#open(table, title, [...history, fields], table.isEditable ? [this.#deleteButton(table)] : []);
     this.#references = new RowReferences(table.context.client, table.context.catalogue, table.table);
     fields.after(this.#references.element);
     this.#follow(table, key, fields, editing);

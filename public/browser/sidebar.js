@@ -50,7 +50,7 @@ export class Sidebar {
 
   /** @param {string} title @param {Table[]} tables */
   #group(title, tables) {
-    return element("section", {}, element("h3", {}, title), this.#list(tables, title));
+    return element("section", {}, element("h2", {}, title), this.#list(tables, title));
   }
 
   /**
@@ -66,7 +66,7 @@ export class Sidebar {
       this.#items.set(name, { link, count: element("span") });
       return element("li", {}, link);
     });
-    this.#groups.replaceChildren(...(items.length ? [element("section", {}, element("h3", {}, "Published queries"), element("ul", {}, ...items))] : []));
+    this.#groups.replaceChildren(...(items.length ? [element("section", {}, element("h2", {}, "Published queries"), element("ul", {}, ...items))] : []));
   }
 
   /** @param {Table[]} tables @param {string} label */

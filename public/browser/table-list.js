@@ -6,7 +6,7 @@
 
 import { element } from "../shell/dom.js";
 import { CellCursor } from "./cell-cursor.js";
-import { cellText } from "./cell-text.js";
+import { cellText, columnForm } from "./cell-text.js";
 import { moved, noLayout, orderedColumns, resized, shown, visibleColumns } from "./column-layout.js";
 import { clamp, naturalWidth, spread } from "./column-widths.js";
 import { HeaderRow, typeText } from "./header-row.js";
@@ -40,7 +40,7 @@ const canvas = document.createElement("canvas").getContext("2d");
 
 export class TableList {
   element = /** @type {LiveListElement} */ (document.createElement("live-list"));
-  /** @type {Column[]} those that are shown, in their order */
+  /** @type {(Column & {form?: import("./cell-text.js").ColumnForm})[]} those that are shown, in their order */
   columns = [];
   /** Widths that columns have by themselves, and would like to have, once there are rows. */
   #natural = new Map();
@@ -48,7 +48,7 @@ export class TableList {
   #isMeasured = false;
 
   /**
-   * @param {{columns: Column[], key: string[], references: Reference[], label: string, isEditable?: boolean}} table all its columns, those of the key
+   * @param {{columns: (Column & {form?: import("./cell-text.js").ColumnForm})[], key: string[], references: Reference[], label: string, isEditable?: boolean}} table all its columns, those of the key
    *   among them
    * @param {Handlers} handlers
    */
@@ -67,6 +67,7 @@ export class TableList {
     this.cursor = new CellCursor(list, () => this.columns.map(({ name }) => name), this.header);
     list.addEventListener("update", (event) => this.#updated(/** @type {CustomEvent} */ (event).detail.after));
     list.addEventListener("error", ({ error }) => handlers.failed(error));
+    list.addEventListener("answered", () => this.#measureAgain());
     // Scrolling does not bubble.
     list.addEventListener("scroll", ({ target }) => list.toggleAttribute("data-scrolled", /** @type {Element} */ (target).scrollLeft > 0), { capture: true, passive: true });
     this.#room = new ResizeObserver(() => this.#applyWidths());
@@ -159,9 +160,9 @@ export class TableList {
     this.#sorted(sort);
   }
 
-  /** @param {import("./totals.js").Total[]} totals */
-  showTotals(totals) {
-    const { section, line } = totalTemplates(totals);
+  /** @param {import("./totals.js").Total[]} totals @param {string | null} chart address of the chart of the sections */
+  showTotals(totals, chart) {
+    const { section, line } = totalTemplates(totals, chart);
     this.element.sectionTemplate = section;
     this.element.querySelector(":scope > template[slot=totals]")?.remove();
     if (!line) return;
@@ -180,11 +181,32 @@ export class TableList {
   #updated(state) {
     if (!this.#isMeasured && state.heldCount > 0) {
       this.#isMeasured = true;
+      this.#settleForms();
       for (const column of this.table.columns) this.#natural.set(column.name, this.#measure(column));
       this.#applyWidths();
       this.#describe();
     }
     this.handlers.updated(state);
+  }
+
+  /** Other rows are in view: columns whose values they cut grow, and none gets narrower. */
+  #measureAgain() {
+    if (!this.#isMeasured || this.#sample.length === 0) return;
+    for (const column of this.table.columns) {
+      const { width = 0, needs = 0 } = this.#natural.get(column.name) ?? {};
+      const now = this.#measure(column);
+      this.#natural.set(column.name, { width: Math.max(width, now.width), needs: Math.max(needs, now.needs) });
+    }
+    this.#applyWidths();
+  }
+
+  /** One form for all numbers of a column, and for all its dates: as the first rows have them. */
+  #settleForms() {
+    const { columns, references } = this.table;
+    const referring = new Set(references.flatMap((reference) => reference.columns));
+    this.table = { ...this.table, columns: columns.map((column) => ({ ...column, form: columnForm(column, this.valuesOf(column.name), referring.has(column.name)) })) };
+    this.show(this.#layout);
+    this.#sorted(this.#sort);
   }
 
   /** Rows from the first one in view on. */
@@ -214,14 +236,19 @@ export class TableList {
       if (canvas) canvas.font = `${fontSize} ${fontFamily}`;
       return canvas?.measureText(text).width ?? text.length * 8;
     };
-    const width = naturalWidth([name, typeText(column, this.table.references.find(({ columns: [first] }) => first === name)?.table)], texts, measure);
-    return { width, needs: Math.max(width, ...texts.map((text) => Math.ceil(measure(text)) + 26)) };
+    // The first cell has a button before its value, and a reference one behind it.
+    const extra = (name === this.columns[0]?.name ? 20 : 0) + (this.table.references.some(({ columns: [first] }) => first === name) ? 22 : 0);
+    const width = extra + naturalWidth([name, typeText(column, this.table.references.find(({ columns: [first] }) => first === name)?.table)], texts, measure);
+    return { width, needs: Math.max(width, ...texts.map((text) => Math.ceil(measure(text)) + 26 + extra)) };
   }
 
   #applyWidths() {
     const natural = this.columns.map(({ name }) => this.#natural.get(name) ?? { width: 130, needs: 130 });
     const widths = this.columns.map(({ name }, index) => this.#layout.widths[name] ?? natural[index].width);
-    const spreadable = widths.map((width, index) => ({ width, needs: this.columns[index].name in this.#layout.widths ? width : Math.min(600, natural[index].needs) }));
+    const spreadable = widths.map((width, index) => {
+      const isSet = this.columns[index].name in this.#layout.widths;
+      return { width, needs: isSet ? width : Math.min(600, natural[index].needs), grows: this.#isMeasured && !isSet && index >= this.#fixed };
+    });
     const room = (this.#scroller?.clientWidth ?? this.element.clientWidth) - 1;
     const final = spread(spreadable, room);
     const { style } = this.element;

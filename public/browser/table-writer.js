@@ -22,6 +22,7 @@ const toldLetters = 60;
 /** @param {any} value @param {import("../shell/schema.js").Column} [column] */
 function inWords(value, column = { name: "", type: "", notNull: false, key: 0 }) {
   const { text, kind } = cellText(value, column);
+  if (kind === "number") return String(value);
   return kind === "text" ? `“${text.slice(0, toldLetters)}${text.length > toldLetters ? "…" : ""}”` : text;
 }
 

@@ -12,6 +12,7 @@ import { rowNumber } from "./table-query.js";
  * @property {(words: string) => void} search @property {(section: string | null) => void} section @property {(key: string[]) => void} key
  * @property {() => void} filter @property {(anchor: HTMLElement) => void} columns @property {() => void} use @property {() => void} add
  * @property {() => void} tables opens the list of tables, where it is a sheet
+ * @property {() => void} summary of the rows in groups, or from it to the rows
  */
 
 /** Milliseconds without a key after which what was typed is searched. */
@@ -26,15 +27,16 @@ export class Toolbar {
   #section = element("select", { ariaLabel: "Sections" });
   #key = element("select", { ariaLabel: "Key" });
   #filter = element("button", { type: "button", className: "filter-button" }, "Filter");
+  #summary = element("button", { type: "button" }, "Summary");
   #use = element("button", { type: "button" }, "Use this list");
   #add = element("button", { type: "button", className: "primary" }, "Add row");
 
   /**
-   * @param {Table} table @param {{hasSearch: boolean, isEditable: boolean, keys: string[][] | null}} abilities `keys`: what may
-   *   identify the rows of a view
+   * @param {Table} table @param {{hasSearch: boolean, isEditable: boolean, keys: string[][] | null, isSummary?: boolean}} abilities `keys`:
+   *   what may identify the rows of a view; `isSummary`: groups are shown, not rows
    * @param {Handlers} handlers
    */
-  constructor(table, { hasSearch, isEditable, keys }, handlers) {
+  constructor(table, { hasSearch, isEditable, keys, isSummary = false }, handlers) {
     const tables = element("button", { type: "button", className: "open-tables", ariaLabel: "Tables and views" }, "☰");
     const columns = element("button", { type: "button", ariaHasPopup: "dialog" }, "Columns");
     const title = element("h2", {}, table.name);
@@ -44,10 +46,13 @@ export class Toolbar {
     this.element = element("header", { className: "table-head" },
       tables, element("div", { className: "table-title" }, title, ...kind, this.#count),
       ...(hasSearch ? [this.#search] : []),
-      element("div", { className: "table-actions" }, this.#filter, sections, ...(keys ? [key] : []), columns, this.#use, ...(isEditable ? [this.#add] : [])),
+      element("div", { className: "table-actions" }, this.#filter, ...(isSummary ? [] : [sections, ...(keys ? [key] : []), columns]), this.#summary, this.#use,
+        ...(isEditable ? [this.#add] : [])),
       this.#loading.element);
     fillSelect(this.#section, { [none]: "None", ...Object.fromEntries(table.columns.map(({ name }) => [`c${name}`, name])) });
     fillSelect(this.#key, Object.fromEntries((keys ?? []).map((each) => [JSON.stringify(each), keyTitle(each, table.columns.length)])));
+    this.#summary.setAttribute("aria-pressed", String(isSummary));
+    this.#summary.addEventListener("click", handlers.summary);
     tables.addEventListener("click", handlers.tables);
     columns.addEventListener("click", () => handlers.columns(columns));
     this.#filter.addEventListener("click", handlers.filter);
@@ -82,6 +87,11 @@ export class Toolbar {
     const rows = `${formatted(total)} ${total === 1 ? "row" : "rows"}`;
     this.#loading.stop();
     this.#say(sections === null ? rows : `${rows} in ${formatted(sections)} ${sections === 1 ? "section" : "sections"}`);
+  }
+
+  /** @param {number} count */
+  showGroups(count) {
+    this.#say(`${formatted(count)} ${count === 1 ? "group" : "groups"}`);
   }
 
   /**

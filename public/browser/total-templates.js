@@ -7,18 +7,19 @@ import { calls, nameOf } from "./totals.js";
 /** @typedef {import("./totals.js").Total} Total */
 
 /**
- * Templates for the headers of sections, and for the line below the rows; null without totals.
+ * Templates for the headers of sections, and for the line below the rows; null where they are as usual.
  *
- * @param {Total[]} totals
+ * @param {Total[]} totals @param {string | null} chart address of the chart of all sections; null: there are none
  */
-export function totalTemplates(totals) {
-  if (totals.length === 0) return { section: null, line: null };
+export function totalTemplates(totals, chart) {
+  if (totals.length === 0 && chart === null) return { section: null, line: null };
   const parts = () => totals.map((total) => element("span", { className: "total" },
     `${calls[total.call]} of ${total.column} `, shown("b", `totals.${nameOf(total)}`)));
   const name = shown("span", "name");
   const count = shown("span", "count");
   [name.className, count.className] = ["live-name", "live-count"];
-  return { section: template(name, count, ...parts()), line: template(...parts()) };
+  const link = chart === null ? [] : [element("a", { className: "to-chart", href: chart, title: "All sections as a chart" }, "Chart")];
+  return { section: template(name, count, ...parts(), ...link), line: totals.length === 0 ? null : template(...parts()) };
 }
 
 /** @param {"b" | "span"} tag @param {string} column */

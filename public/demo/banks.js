@@ -1,10 +1,11 @@
 // @ts-check
-/** Failed banks: two tables joined, sorted by the second one's date, and a chart of the sections' counts. */
+/** Failed banks: two tables joined, sorted by the second one's date, and a chart of how many closed in each section. */
 
-import { element, formatted, part } from "../shell/dom.js";
+import "../live-chart.js";
+import { formatted, part } from "../shell/dom.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
-/** @typedef {import("../freshet.js").ListState} ListState */
+/** @typedef {import("../live-chart.js").LiveChartElement} LiveChartElement */
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 
 const parts = {
@@ -19,8 +20,6 @@ const sections = {
 };
 
 export class BanksView {
-  /** Bars by the name of their section. @type {Map<any, HTMLLIElement>} */
-  #bars = new Map();
   #wasShown = false;
   /** @type {keyof typeof sections} */
   #by = "year";
@@ -29,8 +28,13 @@ export class BanksView {
   constructor(client) {
     this.list = /** @type {LiveListElement} */ (part("bank-list"));
     this.list.client = client;
-    this.list.query = this.#query(this.#by);
-    this.list.addEventListener("update", (event) => this.#draw(/** @type {CustomEvent} */ (event).detail.after));
+    this.chart = /** @type {LiveChartElement} */ (part("bank-chart"));
+    this.chart.client = client;
+    this.chart.addEventListener("activate", (event) => this.#scrollTo(/** @type {CustomEvent} */ (event).detail.row.section));
+    this.#section(this.#by);
+    this.list.addEventListener("update", (event) => {
+      part("bank-total").textContent = formatted(/** @type {CustomEvent} */ (event).detail.after.total);
+    });
     part("bank-sections").addEventListener("change", (event) => {
       this.#section(/** @type {any} */ (/** @type {HTMLInputElement} */ (event.target).value));
       this.#sayAddress();
@@ -59,39 +63,16 @@ export class BanksView {
   #section(by) {
     this.#by = by;
     /** @type {HTMLInputElement} */ (part("bank-sections").querySelector(`[value="${by}"]`)).checked = true;
-    part("bars-title").textContent = `Closings by ${by}`;
-    this.list.query = this.#query(by);
+    part("chart-title").textContent = `Closings by ${by}`;
+    this.chart.setAttribute("label", `Closings by ${by}`);
+    this.list.query = { ...parts, sectionBy: sections[by] };
+    const expression = by === "year" ? sections.year.by : sections.state;
+    this.chart.query = { from: parts.from, select: [`${expression} AS section`, "count(*) AS banks"], groupBy: [expression], orderBy: [expression] };
   }
 
-  /** @param {keyof typeof sections} by */
-  #query(by) {
-    return { ...parts, sectionBy: sections[by] };
-  }
-
-  /** @param {ListState} state whose sections have the counts of all rows, whatever window is held */
-  #draw({ sections: all, total }) {
-    part("bank-total").textContent = formatted(total);
-    const most = Math.max(1, ...all.map(({ count }) => count));
-    const bars = new Map();
-    for (const [index, { name, count }] of all.entries()) {
-      const bar = this.#bars.get(name) ?? this.#bar(String(name));
-      bars.set(name, bar);
-      const [, track, number] = /** @type {any} */ (bar.firstElementChild?.children);
-      track.firstElementChild.style.transform = `scaleX(${count / most})`;
-      number.textContent = formatted(count);
-      /** @type {any} */ (bar.firstElementChild).onclick = () => this.list.scrollToSection(index);
-    }
-    const wanted = [...bars.values()];
-    const shown = part("bars").children;
-    if (wanted.length !== shown.length || wanted.some((bar, index) => bar !== shown[index])) part("bars").replaceChildren(...wanted);
-    this.#bars = bars;
-  }
-
-  /** @param {string} title */
-  #bar(title) {
-    return element("li", {}, element("button", { type: "button" },
-      element("span", { className: "bar-title" }, title),
-      element("span", { className: "bar-track" }, element("span", { className: "bar-fill" })),
-      element("span", { className: "bar-count" })));
+  /** @param {import("../freshet.js").SQLValue} name of a section */
+  #scrollTo(name) {
+    const index = this.list.list?.sections.findIndex((section) => section.name === name) ?? -1;
+    if (index >= 0) this.list.scrollToSection(index);
   }
 }

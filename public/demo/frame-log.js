@@ -53,6 +53,8 @@ export class FrameLog {
       element("code", {}, text.length > longestText ? `${text.slice(0, longestText)} …` : text)));
     this.#coming = [];
     this.list.prepend(...items);
+    // What scrolls can be scrolled by keys.
+    for (const code of items.map((item) => /** @type {HTMLElement} */ (item.lastElementChild))) if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
     while (this.list.children.length > mostFrames) this.list.lastElementChild?.remove();
   }
 }

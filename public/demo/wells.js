@@ -10,6 +10,7 @@ import { watchFrames } from "../shell/watched-socket.js";
 import { arrivalOf, burstSentence, burstSize, burstStatement } from "./burst.js";
 import { departureSentence } from "./departures.js";
 import { DepthScale } from "./depth-scale.js";
+import { showCharts } from "./wells-charts.js";
 import { FrameMeter, inMilliseconds, Latency, Rate } from "./meters.js";
 import { WellEditor } from "./well-editor.js";
 import { WellsPane } from "./wells-pane.js";
@@ -43,6 +44,7 @@ export class WellsView {
       remove: (row, pane) => this.#remove(row, pane),
     });
     for (const settings of settingsOf(location.hash)) this.#addPane(settings);
+    showCharts(client, (settings) => { this.#panes[0].settings = { ...this.#panes[0].settings, ...settings }; });
     part("add").addEventListener("click", () => this.#addWell());
     part("burst").addEventListener("click", () => this.#burst());
     part("split").addEventListener("click", () => this.#split());

@@ -149,6 +149,8 @@ export class ListView {
     this.#pending ??= this.#newPending(event.before);
     this.#pending.add(event);
     this.#pending.isOtherQuery ||= isOtherQuery;
+    // The first rows alone never become more.
+    this.#pending.isExtension ||= this.isPartial && event.after.total > event.before.total;
     this.#state = event.after;
     this.drawSoon();
     return this.active.follow(event);

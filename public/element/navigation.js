@@ -17,16 +17,23 @@ const fields = "input, select, textarea, audio, video, [contenteditable]";
 
 export class Navigation {
   #letters = new TypedLetters();
+  /**
+   * Keys that lead beyond the rows that have come, in their order: they are followed when the rest is there.
+   *
+   * @type {KeyboardEvent[]}
+   */
+  #waiting = [];
   #isDrawing = false;
   #isLeaving = false;
 
   /**
    * @param {HTMLElement} scroller
-   * @param {(view: RowView) => void} activate
+   * @param {(view: RowView) => void} activate @param {() => void} waits called when a key has to wait for more rows
    */
-  constructor(scroller, activate) {
+  constructor(scroller, activate, waits) {
     this.scroller = scroller;
     this.activate = activate;
+    this.waits = waits;
     scroller.addEventListener("keydown", (event) => this.#keyDown(event));
     scroller.addEventListener("click", (event) => this.#click(event));
     scroller.addEventListener("focusin", (event) => this.#focusIn(/** @type {Element} */ (event.target)));
@@ -185,10 +192,39 @@ export class Navigation {
       else this.enter();
     } else {
       const offset = this.#destination(event);
-      if (offset === null) return;
-      this.goTo(offset);
+      if (offset === null && !this.#mayLeadFurther(event)) return;
+      if (this.#mayLeadFurther(event) && this.#isBeyond(event, offset)) {
+        this.#waiting.push(event);
+        this.waits();
+      } else {
+        this.#waiting = [];
+        if (offset !== null) this.goTo(offset);
+      }
     }
     event.preventDefault();
+  }
+
+  /** @param {KeyboardEvent} event @returns {boolean} whether it leads to a place that depends on rows which have not come */
+  #mayLeadFurther({ key, ctrlKey, altKey, metaKey }) {
+    if (!this.view.isPartial || altKey || metaKey) return false;
+    return key === "End" || key === "]" || (ctrlKey && key === "ArrowDown") || (!ctrlKey && key.trim() !== "" && [...key].length === 1 && key !== "[");
+  }
+
+  /** @param {KeyboardEvent} event @param {number | null} offset where it leads among the rows that are there */
+  #isBeyond({ key, ctrlKey }, offset) {
+    const { active, layout } = this.view;
+    if (key === "End" || offset === null) return true;
+    // Without a section behind it, the last one's beginning.
+    return (key === "]" || ctrlKey) && offset <= active.offset && layout.sectionOf(active.offset) >= 0;
+  }
+
+  /** All rows are there: keys that waited for them lead to their place, unless the focus has gone elsewhere. */
+  goOn() {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0 || !this.#isInside) return;
+    const offset = waiting.map((event) => this.#destination(event)).pop() ?? null;
+    if (offset !== null) this.goTo(offset);
   }
 
   /** @param {KeyboardEvent} event @returns {number | null} */

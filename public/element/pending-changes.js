@@ -30,6 +30,8 @@ export class PendingChanges {
   #isComparable = true;
   /** Whether the rows are those of another query, to be seen from the first on. */
   isOtherQuery = false;
+  /** Whether the first rows of a longer list have become the whole list: nothing in it has changed. */
+  isExtension = false;
   /** @type {Map<string, Mark>} */
   marks = new Map();
 
@@ -49,7 +51,13 @@ export class PendingChanges {
    * list that did not know of them.
    */
   get isMoving() {
+    if (this.isExtension) return false;
     return (this.isOtherQuery && this.#isComparable) || (this.#hasPatch && !this.#hasSnapshot);
+  }
+
+  /** Whether what is new is to be told from what was there. */
+  get isNews() {
+    return !this.isOtherQuery && !this.isExtension;
   }
 
   /** @param {ChangeEvent} event */

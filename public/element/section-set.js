@@ -41,7 +41,7 @@ export class SectionSet {
       const rowIndex = frame.rowsAbove + layout.sectionStart(index) + index + 1;
       const isOpenEnded = frame.isPartial && index === state.sections.length - 1;
       const changed = view.show(section, rowIndex, frame.hasHeaders, recipe, isOpenEnded);
-      if (frame.change) for (const element of changed) this.motion.tint(element, "changed");
+      if (frame.change?.isNews) for (const element of changed) this.motion.tint(element, "changed");
       this.#place(view, frame, index);
       views.set(key, view);
       shown.set(index, view);

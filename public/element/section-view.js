@@ -56,7 +56,7 @@ export class SectionView {
    * @param {Section} section @param {number} rowIndex counted from 1
    * @param {boolean} hasHeader a list without sections shows no header of its only one
    * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows in it
-   * @returns {Element[]} what shows another count or total than before
+   * @returns {Element[]} what shows another count or total than before; a total that was not there before is none
    */
   show(section, rowIndex, hasHeader, recipe, isOpenEnded) {
     this.header.hidden = !hasHeader;
@@ -77,10 +77,11 @@ export class SectionView {
       this.#recipe = recipe;
       this.#update = recipe.make(this.title);
     }
-    if (shown !== this.#shown) changed.push("count");
+    const others = changed.filter((name) => name in this.#totals);
+    if (shown !== this.#shown) others.push("count");
     this.#shown = shown;
     this.#totals = totals;
     this.#update?.(section, isOpenEnded);
-    return wasShown ? changed.flatMap((name) => cellsOf(this.title, name)) : [];
+    return wasShown ? others.flatMap((name) => cellsOf(this.title, name)) : [];
   }
 }

@@ -6,7 +6,7 @@
 
 import { encoded } from "../client/values.js";
 import { connect } from "../freshet.js";
-import { isEnough, windowAround } from "./wanted-window.js";
+import { isEnough } from "./wanted-window.js";
 
 /** @typedef {import("./types.js").Client} Client */
 /** @typedef {import("./types.js").LiveList} LiveList */
@@ -55,9 +55,11 @@ export class Source {
    * @param {() => void} handlers.answered the rows are those of the query that was asked last
    * @param {() => void} handlers.status
    * @param {(error: Error) => void} handlers.failed
+   * @param {(range: Range) => Window} windowFor the rows to hold while a range is in view
    */
-  constructor(handlers) {
+  constructor(handlers, windowFor) {
     this.handlers = handlers;
+    this.windowFor = windowFor;
   }
 
   /** What there is to be said of how new the rows are. @returns {import("./staleness.js").Situation} */
@@ -79,7 +81,7 @@ export class Source {
     const client = this.#own ?? /** @type {Client} */ (source);
     const listening = new AbortController();
     this.#listening = listening;
-    const list = client.subscribe(query, { ...options, window: windowAround(range) });
+    const list = client.subscribe(query, { ...options, window: this.windowFor(range) });
     this.list = list;
     this.client = client;
     const { signal } = listening;
@@ -120,7 +122,7 @@ export class Source {
   async requery(query, range) {
     const { list } = this;
     if (!list) return;
-    const window = windowAround({ first: 0, last: range.last - range.first });
+    const window = this.windowFor({ first: 0, last: range.last - range.first });
     this.#requeried = window;
     this.isOutdated = true;
     const failure = await list.requery(query, { window }).then(() => null, (error) => error);
@@ -155,7 +157,7 @@ export class Source {
     const { total } = list.state;
     if (isEnough(window, range, total)) return;
     if (this.#asked && isEnough(this.#asked, range, total)) return;
-    const asked = windowAround(range);
+    const asked = this.windowFor(range);
     this.#asked = asked;
     list.setWindow(asked).then(
       () => this.#answered(asked),

@@ -1,8 +1,7 @@
 // @ts-check
-/**
- * What the list needs to look like a list. It is a constructed style sheet, which a Content-Security-Policy without
- * `unsafe-inline` permits, in a cascade layer of its own: whatever the page says comes before it.
- */
+/** What the list needs to look like a list, in a cascade layer of its own: whatever the page says comes before it. */
+
+import { adopted } from "./adopted-style.js";
 
 const css = `@layer live-list {
   live-list { display: block; position: relative; height: 24rem; overflow: hidden; }
@@ -92,21 +91,5 @@ const css = `@layer live-list {
     white-space: nowrap; }
 }`;
 
-/** @type {CSSStyleSheet | undefined} */
-let sheet;
-
-/**
- * To the document or shadow tree that a list is in.
- *
- * @param {Node} root
- */
-export function adoptStyle(root) {
-  const adopting = /** @type {any} */ (root);
-  if (!sheet) {
-    sheet = new CSSStyleSheet();
-    /** @type {any} */ (sheet).replaceSync(css);
-  }
-  if (!adopting.adoptedStyleSheets?.includes(sheet)) {
-    adopting.adoptedStyleSheets = [...(adopting.adoptedStyleSheets ?? []), sheet];
-  }
-}
+/** To the document or shadow tree that a list is in. */
+export const adoptStyle = adopted(css);

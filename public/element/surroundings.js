@@ -24,6 +24,7 @@ export const texts = {
   rows: (count) => (count === 1 ? "1 row" : `${formatted(count)} rows`),
   /** @param {number} count of a list that goes on */
   firstRows: (count) => `The first ${formatted(count)} rows`,
+  awaited: "Other rows are on their way",
 };
 
 /**
@@ -106,6 +107,11 @@ export class Surroundings {
     else if (stale) this.announcer.say(stale.topic === "reconnecting" ? staleTexts.reconnecting : stale.sentence);
     else if (isBusy) this.announcer.say(texts.loading);
     else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : (isPartial ? texts.firstRows : texts.rows)(state.total));
+  }
+
+  /** A key leads to rows that have not come. */
+  sayAwaited() {
+    this.announcer.say(texts.awaited);
   }
 
   stop() {

@@ -1,26 +1,12 @@
 // @ts-check
 /** An element whose rows and headers are made as the page says: by templates among its children, or by functions. */
 
+import { FollowingElement } from "./following-element.js";
 import { Recipes } from "./recipe.js";
 
-export class TemplatedElement extends HTMLElement {
+export class TemplatedElement extends FollowingElement {
   /** @protected */
   recipes = new Recipes(this);
-
-  /**
-   * What a page has set before the element was defined hides the property that it is meant for.
-   *
-   * @protected
-   * @param {string[]} names
-   */
-  upgrade(...names) {
-    const self = /** @type {any} */ (this);
-    for (const name of names.filter((candidate) => Object.hasOwn(self, candidate))) {
-      const value = self[name];
-      delete self[name];
-      self[name] = value;
-    }
-  }
 
   /**
    * Rows are to be made in another way.

@@ -46,8 +46,10 @@ export class TotalsBar {
     const names = Object.keys({ ...texts, ...this.#shown })
       .filter((name) => /** @type {Record<string, string>} */ (texts)[name] !== this.#shown[name]);
     if (names.length === 0) return;
+    // What is shown for the first time has not changed.
+    const others = isOther ? [] : names.filter((name) => name in this.#shown);
     this.#shown = texts;
     this.#update(texts);
-    if (!isOther) for (const name of names) for (const cell of cellsOf(this.element, name)) this.changed(cell);
+    for (const name of others) for (const cell of cellsOf(this.element, name)) this.changed(cell);
   }
 }

@@ -101,7 +101,7 @@ export class Transition {
       else motion.slide(view.element, distance);
     }
     if (this.#isMoving) for (const view of this.#entering) motion.enter(view.element);
-    if (!this.change.isOtherQuery) this.#colour(rows, motion);
+    if (this.change.isNews) this.#colour(rows, motion);
   }
 
   /**

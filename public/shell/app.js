@@ -2,8 +2,8 @@
 /** The page: views of one server, over one connection. A view's code is loaded when the view is first shown. */
 
 import { connect } from "../freshet.js";
-import "../live-list.js";
-import { followConnection } from "./connection-state.js";
+import { LiveListElement } from "../live-list.js";
+import { ConnectionState } from "./connection-state.js";
 import { databaseName, loadDatabases, pageTitle } from "./database.js";
 import { part } from "./dom.js";
 import { notify } from "./notice.js";
@@ -14,6 +14,9 @@ import { WatchedSocket } from "./watched-socket.js";
 
 /** `navigated`: the address changed within the view. */
 /** @typedef {{show(): void, hide?(): void, navigated?(): void}} View */
+
+// The header counts down, once for all lists.
+LiveListElement.texts.stale.reconnectingIn = () => LiveListElement.texts.stale.reconnecting;
 
 const client = connect("", { ...connectOptions(), WebSocket: WatchedSocket });
 const loading = loadSchema();
@@ -30,6 +33,7 @@ const makers = {
   wells: async () => new (await import("../demo/wells.js")).WellsView(client),
   banks: async () => new (await import("../demo/banks.js")).BanksView(client),
   tables: async () => new (await import("../browser/browser-view.js")).BrowserView(client, await loading),
+  activity: async () => new (await import("../activity/activity-view.js")).ActivityView(client),
   console: async () => new (await import("../demo/console.js")).ConsoleView((await loading).tables),
   server: async () => new (await import("../demo/server.js")).ServerView(),
   databases: async () => new (await import("./databases-view.js")).DatabasesView(),
@@ -59,7 +63,7 @@ function askedView() {
 async function showView() {
   const asked = askedView();
   // Only whether the demo's tables are there has to be known first; without an address, which view comes first.
-  const isAnyFile = ["tables", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
+  const isAnyFile = ["tables", "activity", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
   const available = isAnyFile ? null : await availableViews();
   const name = !available || available.includes(asked) ? asked : available[0];
   const isOther = name !== shown;
@@ -111,6 +115,6 @@ if (databaseName !== null) {
 }
 client.addEventListener("error", ({ error }) => notify(error.message));
 window.addEventListener("hashchange", () => showView());
-followConnection(client);
+new ConnectionState(client);
 followKeys(() => shown);
 showView();

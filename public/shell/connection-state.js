@@ -1,19 +1,76 @@
 // @ts-check
-/** The label in the header: how the connection is. */
+/** The label in the header: how the connection is, when it is tried again, and a button that does not wait. */
 
 import { part } from "./dom.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
+/** @typedef {{state: string, words: string}} Label */
 
-/** @param {Client} client */
-export function followConnection(client) {
-  const show = () => {
-    const { status, retryAt } = client;
-    const waiting = retryAt === null ? "" : ` in ${Math.max(0, (retryAt - Date.now()) / 1000).toFixed(0)} s`;
-    part("state").dataset.state = status;
-    part("state").textContent = status + waiting;
-    document.body.dataset.state = status;
-  };
-  client.addEventListener("status", show);
-  show();
+/**
+ * Milliseconds between two pings, and for the answer. Together less than five seconds: then a server that hangs is no
+ * longer shown as live.
+ */
+const beat = 2_000;
+const patience = 2_500;
+
+/**
+ * @param {{status: string, error: {code: string} | null}} client
+ * @param {boolean} isSilent whether the last question has waited too long
+ * @returns {Label}
+ */
+export function labelOf({ status, error }, isSilent) {
+  if (status === "live" && error?.code === "unauthenticated") return { state: "signed-out", words: "signed out" };
+  if (status === "live" && isSilent) return { state: "silent", words: "not answering" };
+  return { state: status, words: status };
+}
+
+export class ConnectionState {
+  #isSilent = false;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #countdown;
+
+  /** @param {Client} client */
+  constructor(client) {
+    this.client = client;
+    client.addEventListener("status", () => this.#show());
+    client.addEventListener("error", () => this.#show());
+    part("try-again").addEventListener("click", () => client.retry());
+    setInterval(() => this.#ask(), beat);
+    this.#show();
+  }
+
+  async #ask() {
+    // Browsers slow down timers of hidden pages.
+    if (this.client.status !== "live" || document.hidden) return;
+    const late = setTimeout(() => this.#setSilent(true), patience);
+    await this.client.ping().catch(() => {});
+    clearTimeout(late);
+    this.#setSilent(false);
+  }
+
+  /** @param {boolean} isSilent */
+  #setSilent(isSilent) {
+    if (isSilent === this.#isSilent) return;
+    this.#isSilent = isSilent;
+    this.#show();
+  }
+
+  #show() {
+    const { client } = this;
+    const { state, words } = labelOf(client, this.#isSilent);
+    part("state").dataset.state = state;
+    if (part("state").textContent !== words) part("state").textContent = words;
+    document.body.dataset.state = state;
+    const isWaiting = client.retryAt !== null && (client.status === "reconnecting" || client.status === "refused");
+    clearInterval(this.#countdown);
+    if (isWaiting) this.#countdown = setInterval(() => this.#count(), 250);
+    part("try-again").hidden = !isWaiting;
+    part("countdown").hidden = !isWaiting;
+    this.#count();
+  }
+
+  #count() {
+    const seconds = Math.max(0, Math.ceil(((this.client.retryAt ?? 0) - Date.now()) / 1000));
+    part("countdown").textContent = seconds > 0 ? `in ${seconds} s` : "now";
+  }
 }

@@ -38,7 +38,8 @@ export function fillSelect(select, options, chosen) {
   select.replaceChildren(...pairs.map(([value, title]) => new Option(title, value, value === chosen, value === chosen)));
 }
 
-const numbers = new Intl.NumberFormat("en-US");
+/** Of the reader's locale. */
+const numbers = new Intl.NumberFormat();
 
 /** @param {number} number */
 export function formatted(number) {

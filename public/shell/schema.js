@@ -45,3 +45,14 @@ export async function loadSchema() {
     return { status: "offline", tables: [], detail: "", code: "" };
   }
 }
+
+/**
+ * Whether any statement may be written. Servers that do not say it of the schema say it of their readiness.
+ *
+ * @param {Schema} schema @returns {Promise<boolean>} never rejected
+ */
+export async function mayWrite({ status, writes }) {
+  if (status !== "ok" || writes !== undefined) return writes === "any";
+  const answer = await request("readyz").catch(() => null);
+  return Boolean(answer?.ok && (await answer.json()).writable);
+}

@@ -44,7 +44,8 @@ def the_sort_arrow_is_always_visible(browser, server):
             header.focus()
             for _ in range(8):
                 page.page.keyboard.press("Shift+ArrowLeft")
-            assert header.bounding_box()["width"] <= 64
+            # On phones titles are a strip, each as wide as it is.
+            assert options or header.bounding_box()["width"] <= 64
             if not options:
                 header.hover()
             seen = header.locator(".sort-mark").evaluate("""mark => { const { left, width, top, height } = mark.getBoundingClientRect();

@@ -7,13 +7,16 @@ import sys
 import tempfile
 
 import table_access
+import table_activity
 import table_chinook
 import table_deleting
 import table_editing
 import table_files
 import table_focus
+import table_looks
 import table_million
 import table_states
+import table_summary
 import table_truth
 import table_views
 import table_wide
@@ -27,11 +30,12 @@ def main():
         with WritingServer(northwind, "--allow-writes") as server:
             page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
             failed = run(table_views.TESTS, lambda: None, page, server)
-            failed += run(table_access.TESTS + table_focus.TESTS, lambda: None, browser, server)
+            failed += run(table_access.TESTS + table_focus.TESTS + table_summary.TESTS + table_activity.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
         for module in (table_chinook, table_deleting, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
+        failed += run(table_looks.TESTS, lambda: None, browser, folder)
         failed += run(table_states.TESTS, lambda: None, browser, folder, northwind)
     return failed > 0
 

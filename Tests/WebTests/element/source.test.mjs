@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeSocket, turns } from "../client/fake-socket.mjs";
 import { isSameQuery, Source } from "../../../public/element/source.js";
+import { windowAround } from "../../../public/element/wanted-window.js";
 
 class FakeList extends EventTarget {
   asked = [];
@@ -35,7 +36,7 @@ function opened() {
     answered: () => (seen.answers += 1),
     status() {},
     failed: (error) => seen.errors.push(error.message),
-  });
+  }, windowAround);
   source.open(client, { from: "well" }, { first: 0, last: 20 });
   return { source, list, client, seen };
 }

@@ -1,6 +1,7 @@
 // A user's program, checked against the installed package and never run.
 import { connect, sql, type ListState } from "freshet";
 import { documentChanges } from "freshet/adapters";
+import { LiveChartElement } from "freshet/chart";
 import { LiveListElement } from "freshet/element";
 import { FreshetProvider, useFreshet, useLiveQuery } from "freshet/react";
 
@@ -35,5 +36,7 @@ export const page = (
 );
 
 const element: LiveListElement | null = document.querySelector("live-list");
+const chart: LiveChartElement | null = document.querySelector("live-chart");
+chart?.addEventListener("activate", ({ detail }) => console.log(detail.row));
 element?.addEventListener("activate", ({ detail }) => console.log(detail.row, detail.offset));
 document.createElement("live-list").scrollToOffset(7);

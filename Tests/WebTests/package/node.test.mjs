@@ -20,7 +20,7 @@ test("each export has its module and its types", () => {
     if (name === "./package.json") continue;
     for (const path of [target.types, target.default]) assert.ok(existsSync(join("node_modules/freshet", path)), path);
   }
-  assert.deepEqual(Object.keys(own.exports), [".", "./adapters", "./element", "./react", "./package.json"]);
+  assert.deepEqual(Object.keys(own.exports), [".", "./adapters", "./chart", "./element", "./react", "./package.json"]);
 });
 
 test("modules export what the sources do, and share one client", async () => {

@@ -9,7 +9,7 @@ test("an address is read as it was written, whatever is in it", () => {
     wholeTable("a/b?c#d%e"),
     {
       table: "orders", where: "total > 3 AND note LIKE '%a&b=c%'", search: "ann b", section: "a,b", key: ["a,b", "-c", "%"],
-      totals: [{ column: "a:b,c", call: "sum" }, { column: "-x", call: "max" }],
+      groups: [{ column: "week:of,x", period: null }, { column: "a", period: "week" }], chart: "sum(a:b,c)", totals: [{ column: "a:b,c", call: "sum" }, { column: "-x", call: "max" }],
       sort: [{ column: "-x,y", descending: true }, { column: "name", descending: false }],
       filters: [{ column: "a:b", operator: "eq", value: "x:y" }, { column: "note", operator: "null", value: "" }],
       row: [1, "a", null, 9007199254740993n, new Uint8Array([0, 255])],

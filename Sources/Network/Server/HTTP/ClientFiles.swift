@@ -2,8 +2,8 @@ import Foundation
 import Gateway
 import LiveQuery
 
-/// The JavaScript client and `<live-list>`, as every server serves them: at a path of its own, whatever else it serves,
-/// also to pages of the origins that it allows.
+/// The JavaScript client, `<live-list>` and `<live-chart>`, as every server serves them: at a path of its own, whatever
+/// else it serves, also to pages of the origins that it allows.
 struct ClientFiles: Sendable {
   private struct File: Sendable {
     let type: String
@@ -16,7 +16,7 @@ struct ClientFiles: Sendable {
   private static let names = [
     "freshet.min.js", "freshet.min.js.map", "freshet.min.d.ts", "freshet.d.ts", "live-list.min.js",
     "live-list.min.js.map",
-    "element.d.ts",
+    "element.d.ts", "live-chart.min.js", "live-chart.min.js.map", "chart.d.ts",
   ]
 
   /// - Parameter directory: the files that come with the program; nil: none.

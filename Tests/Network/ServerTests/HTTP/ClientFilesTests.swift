@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["freshet.min.js", "live-list.min.js", "freshet.d.ts", "freshet.min.js.map"])
+  @Test(arguments: ["freshet.min.js", "live-list.min.js", "live-chart.min.js", "freshet.d.ts", "freshet.min.js.map"])
   func `Every server has the client, whatever else it serves`(name: String) throws {
     let folder = try TemporaryFolder()
     // A file in the way, at the path of the bundled page.

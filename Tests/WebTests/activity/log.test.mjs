@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatActivity, parseActivity } from "../../../public/activity/activity-address.js";
+import { ActivityLog, entriesOf } from "../../../public/activity/activity-log.js";
+
+const turns = async () => { for (let count = 0; count < 10; count += 1) await null; };
+const row = (id, table = "orders") => ({ table, op: "update", key: { id }, old: { total: 1 }, new: { id, total: 2 } });
+
+/** A log whose feed brings these messages. */
+async function logOf(messages, kept = new Map()) {
+  const asked = [];
+  const client = { async *changes(options) {
+    asked.push(options);
+    yield* messages;
+  } };
+  const storage = { getItem: (name) => kept.get(name) ?? null, setItem: (name, value) => kept.set(name, value) };
+  const log = new ActivityLog(client, storage, "here", async () => 5);
+  await log.begin();
+  await turns();
+  return { log, asked, kept };
+}
+
+test("commits come newest first, with the time of those that were seen to happen", async () => {
+  const { log, asked, kept } = await logOf([{ position: "p0", changes: [] }, { position: "p1", commit: 5, changes: [row(1)] }, { position: "p2", commit: 6, commits: 2, changes: [row(2)] }]);
+  assert.deepEqual(asked, [{}]);
+  assert.deepEqual(log.entries.map(({ commit, commits, time }) => [commit, commits, time !== null]), [[6, 2, true], [5, 1, false]]);
+  assert.deepEqual([...kept.values()], ["p0"], "the next visit goes on from before the first of them");
+  const again = await logOf([], kept);
+  assert.deepEqual(again.asked, [{ since: "p0" }]);
+});
+
+test("a gap ends what was known", async () => {
+  const { log, kept } = await logOf([{ position: "p1", commit: 6, changes: [row(1)] }, { position: "p2", gap: "too old", changes: [] }, { position: "p3", commit: 9, changes: [row(1)] }]);
+  assert.deepEqual(log.entries.map(({ commit, gap }) => commit ?? gap), [9, "too old"]);
+  assert.deepEqual([...kept.values()], ["p2"]);
+});
+
+test("no more than the page can hold is remembered, and the next visit begins there", async () => {
+  const messages = Array.from({ length: 1200 }, (_, index) => ({ position: `p${index + 1}`, commit: index + 1, changes: [row(index)] }));
+  const { log, kept } = await logOf(messages);
+  assert.equal(log.entries.length, 1000);
+  assert.equal(log.isCut, true);
+  assert.deepEqual([...kept.values()], ["p200"]);
+});
+
+test("one row's changes are told from those of others", () => {
+  const entries = [
+    { commit: 3, commits: 1, gap: null, time: null, changes: [row(1), row(1, "items"), row(2)] },
+    { commit: 2, commits: 1, gap: null, time: null, changes: [row(2)] }, { commit: null, commits: 0, gap: "too old", time: null, changes: [] },
+  ];
+  const shown = (address) => entriesOf(entries, address, ["id"]).map(({ changes }) => changes.length);
+  assert.deepEqual(shown({ table: null, key: null }), [3, 1, 0]);
+  assert.deepEqual(shown({ table: "orders", key: null }), [2, 1, 0]);
+  assert.deepEqual(shown({ table: "orders", key: [1] }), [1, 0]);
+  assert.deepEqual(shown({ table: "orders", key: ["1"] }), [0], "a text is no number");
+});
+
+test("the address says which", () => {
+  for (const address of [{ table: null, key: null }, { table: "a b", key: null }, { table: "orders", key: [7, "x", null, 9007199254740993n] }]) {
+    assert.deepEqual(parseActivity(formatActivity(address)), address);
+  }
+  assert.deepEqual(parseActivity("#activity?key=[1]"), { table: null, key: null });
+});

@@ -1,0 +1,62 @@
+// @ts-check
+/** Numbers by name that move to others: what a chart draws while its values change. */
+
+/** @typedef {Map<string, number>} Numbers */
+
+const duration = 350;
+
+export class Tween {
+  /** @type {Numbers} */
+  #from = new Map();
+  /** @type {Numbers} */
+  #to = new Map();
+  #start = -Infinity;
+  #frame = 0;
+
+  /**
+   * @param {(numbers: Numbers) => void} draw called once a frame until the numbers have arrived
+   * @param {() => boolean} isStill whether nothing is to move
+   */
+  constructor(draw, isStill) {
+    this.draw = draw;
+    this.isStill = isStill;
+  }
+
+  /**
+   * Numbers that were not there before are at their place at once, unless `births` says where they come from.
+   *
+   * @param {Numbers} target @param {Numbers} births
+   */
+  go(target, births) {
+    const now = performance.now();
+    const shown = this.#at(now);
+    const isFirst = this.#to.size === 0;
+    this.#from = new Map([...target].map(([name, value]) => [name, shown.get(name) ?? (isFirst ? value : births.get(name)) ?? value]));
+    this.#to = target;
+    this.#start = isFirst || this.isStill() ? -Infinity : now;
+    if (this.#frame === 0) this.#tick(now);
+  }
+
+  /** @param {number} now @returns {Numbers} */
+  #at(now) {
+    const elapsed = Math.min(1, (now - this.#start) / duration);
+    const progress = 1 - (1 - elapsed) ** 3;
+    return new Map([...this.#to].map(([name, value]) => {
+      const from = /** @type {number} */ (this.#from.get(name));
+      return [name, progress >= 1 ? value : from + (value - from) * progress];
+    }));
+  }
+
+  /** @param {number} now */
+  #tick(now) {
+    this.draw(this.#at(now));
+    // A page that is not seen gets no frames: it draws where it has got to when it is seen again.
+    this.#frame = now - this.#start < duration ? requestAnimationFrame(() => this.#tick(performance.now())) : 0;
+  }
+
+  stop() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#to = new Map();
+  }
+}
