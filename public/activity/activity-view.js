@@ -4,6 +4,7 @@
 import { Catalogue } from "../browser/catalogue.js";
 import { ask } from "../shell/ask.js";
 import { element, fillSelect, formatted, part } from "../shell/dom.js";
+import { databaseAddress } from "../shell/place.js";
 import { loadSchema, mayWrite } from "../shell/schema.js";
 import { request } from "../shell/session.js";
 import { keptStorage } from "../shell/storage.js";
@@ -49,7 +50,7 @@ export class ActivityView {
   constructor(client) {
     this.client = client;
     this.#undo = new Undo(client, () => this.#isShown);
-    this.#log = new ActivityLog(client, keptStorage(), new URL(".", document.baseURI).href, currentCommit);
+    this.#log = new ActivityLog(client, keptStorage(), databaseAddress, currentCommit);
     this.#log.addEventListener("change", () => this.#arrived());
     this.#table.addEventListener("change", () => { location.hash = formatActivity({ table: this.#table.value || null, key: null }); });
     this.#held.addEventListener("click", () => {

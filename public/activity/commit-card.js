@@ -104,7 +104,7 @@ function values({ op, old, new: now, key = {} }, table) {
     body.append(...rest.map(line));
     more[0].remove();
   })];
-  return [element("div", { className: "sides" }, element("table", {}, head, body)), ...more];
+  return [element("div", { className: "sides" }, element("table", {}, element("colgroup", {}, element("col"), element("col"), element("col")), head, body)), ...more];
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { pageTitle } from "../shell/database.js";
 import { part } from "../shell/dom.js";
+import { databaseAddress } from "../shell/place.js";
 import { loadSchema, mayWrite } from "../shell/schema.js";
 import { currentClaims } from "../shell/session.js";
 import { keptStorage } from "../shell/storage.js";
@@ -33,7 +34,7 @@ export class BrowserView {
   #catalogue = new Catalogue([]);
   #panel = new RowPanel(part("browser"), () => this.#closeRow());
   #undo;
-  #layouts = new LayoutStore(keptStorage(), new URL(".", document.baseURI).href);
+  #layouts = new LayoutStore(keptStorage(), databaseAddress);
   /** @type {OpenTable | OpenSummary | null} */
   #open = null;
   #canWrite = false;

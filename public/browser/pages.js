@@ -57,7 +57,7 @@ function unauthenticated(detail, claims) {
  * @param {string} detail names the role, where there are roles @param {Record<string, any> | null} claims @returns {Page}
  */
 function publishedOnly(detail, claims) {
-  const role = /^the role (.*) may ask published queries only/.exec(detail)?.[1];
+  const role = /(?:^|, and )the role (.*) may ask published queries only/.exec(detail)?.[1];
   if (role === undefined) {
     return { title: "This server answers published queries only", sentences: [
       "None is published. Its operator can publish some in the configuration, or let everyone who reaches it ask queries of their own:"], commands: ["freshet serve FILE --allow-queries"] };

@@ -4,6 +4,7 @@
 import { explain } from "../demo/explanation.js";
 import { copies } from "../demo/query-text.js";
 import { element, part } from "../shell/dom.js";
+import { databaseAddress } from "../shell/place.js";
 
 /** @typedef {import("../freshet.js").Query} Query */
 
@@ -24,7 +25,7 @@ const ways = /** @type {Record<string, {title: string, about: string}>} */ ({
 /** @param {Query} query */
 export function openUseDialog(query) {
   const dialog = element("dialog", { className: "use-dialog", ariaLabel: "Use this list" });
-  const address = new URL(".", document.baseURI).href;
+  const address = databaseAddress;
   const text = element("pre", { tabIndex: 0 });
   const about = element("p", { className: "quiet" });
   const copy = element("button", { type: "button", className: "primary" }, "Copy");

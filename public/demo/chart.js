@@ -1,18 +1,18 @@
 // @ts-check
-/** A small chart of the last minutes: one line, the newest value in words. */
+/** A small chart of the last ten minutes: one line, the newest value in words. */
 
 import { element } from "../shell/dom.js";
 
 const namespace = "http://www.w3.org/2000/svg";
 const width = 300;
 const height = 64;
-/** Seconds that are shown at first, and at most. */
-const shortest = 30;
-const length = 120;
+/** Milliseconds that are shown at first, and at most. */
+const shortest = 30_000;
+const longest = 600_000;
 
 export class Chart {
-  /** @type {number[]} */
-  #values = [];
+  /** @type {{time: number, value: number}[]} */
+  #points = [];
   #number = element("dd", {}, "–");
   #range = element("span", { className: "quiet" });
   #line = shape("polyline", "chart-line");
@@ -30,20 +30,29 @@ export class Chart {
       element("dl", {}, element("dt", { title: help }, title), this.#number), svg, this.#range);
   }
 
-  /** @param {number | null} value of this second; null when there is none */
-  add(value) {
+  /**
+   * A further value.
+   *
+   * @param {number | null} value null when there is none @param {number} time in milliseconds
+   */
+  add(value, time) {
     this.#number.textContent = value === null ? "–" : this.format(value);
     if (value === null) return;
-    this.#values = [...this.#values, value].slice(-length);
-    const most = Math.max(...this.#values);
+    this.#points = [...this.#points.filter((point) => point.time > time - longest), { time, value }];
+    const most = Math.max(...this.#points.map((point) => point.value));
     const top = most > 0 ? most : 1;
-    const step = width / (Math.max(shortest, this.#values.length) - 1);
-    const points = this.#values.map((each, index) =>
-      `${width - (this.#values.length - 1 - index) * step},${height - 2 - (each / top) * (height - 6)}`);
+    const scale = width / Math.max(shortest, time - this.#points[0].time);
+    const points = this.#points.map((point) =>
+      `${(width - (time - point.time) * scale).toFixed(1)},${(height - 2 - (point.value / top) * (height - 6)).toFixed(1)}`);
     const [first] = points[0].split(",");
     this.#line.setAttribute("points", points.join(" "));
     this.#area.setAttribute("points", `${first},${height} ${points.join(" ")} ${width},${height}`);
     this.#range.textContent = `up to ${this.format(most)}`;
+  }
+
+  /** Begins anew. */
+  clear() {
+    this.#points = [];
   }
 }
 

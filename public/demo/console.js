@@ -5,6 +5,7 @@ import { connect } from "../freshet.js";
 import { element, fillSelect, formatted, part } from "../shell/dom.js";
 import { explain } from "./explanation.js";
 import { FrameLog, ToldSocket } from "./frame-log.js";
+import { databaseAddress } from "../shell/place.js";
 import { connectOptions } from "../shell/session.js";
 import { copies, queryOf } from "./query-text.js";
 
@@ -52,7 +53,7 @@ export class ConsoleView {
     ToldSocket.tell = (direction, text) => this.#log.add(direction, text);
     // A connection of its own, so that its frames are those of this query.
     this.list.header = element("div", { className: "columns" });
-    this.list.client = connect("", { ...connectOptions(), WebSocket: ToldSocket });
+    this.list.client = connect(databaseAddress, { ...connectOptions(), WebSocket: ToldSocket });
     this.list.addEventListener("error", ({ error }) => {
       showError(error.message);
       part("result-note").textContent = "";
@@ -131,7 +132,7 @@ export class ConsoleView {
   /** @param {string | undefined} kind */
   async #copy(kind) {
     if (!kind) return;
-    const text = copies[kind](this.#query, new URL(".", document.baseURI).href);
+    const text = copies[kind](this.#query, databaseAddress);
     try {
       await navigator.clipboard.writeText(text);
       part("copied").textContent = "Copied";

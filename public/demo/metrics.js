@@ -14,6 +14,17 @@ export function parseMetrics(text) {
 }
 
 /**
+ * What `/metrics/history` has.
+ *
+ * @param {{metrics: string[], samples: number[][]}} history @returns {Reading[]}
+ */
+export function readingsOf({ metrics, samples }) {
+  return samples.map(([seconds, ...values]) => ({
+    time: seconds * 1000, values: new Map(metrics.map((name, index) => [name, values[index]])),
+  }));
+}
+
+/**
  * How much a counter rose per second; null before there are two readings, and when the server restarted between them.
  *
  * @typedef {{values: Map<string, number>, time: number}} Reading `time` in milliseconds

@@ -1,11 +1,11 @@
 // @ts-check
 /** What the server does: how long a commit takes to clients, which lists are open, who shares them, and what is slow. */
 
-import { serverAddress } from "../shell/database.js";
 import { formatted, part } from "../shell/dom.js";
+import { serverAddress } from "../shell/place.js";
 import { request } from "../shell/session.js";
 import { Chart } from "./chart.js";
-import { meanOf, parseMetrics, perSecond } from "./metrics.js";
+import { meanOf, parseMetrics, perSecond, readingsOf } from "./metrics.js";
 import { bytesInWords, counted, latencyInWords, milliseconds, serverInWords, slowCount, totalOf } from "./server-report.js";
 import { openLists, slowQueries } from "./server-tables.js";
 
@@ -39,6 +39,8 @@ export class ServerView {
   #before = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
+  /** Counts what shows and hides the view: an answer that comes late is not of the shown one. */
+  #showing = 0;
   /** What the tables were drawn from: as long as it is the same they stay, and what is selected in them. */
   #drawn = "";
   /**
@@ -54,12 +56,28 @@ export class ServerView {
     part("charts").replaceChildren(...this.#charts.map(({ element }) => element));
   }
 
-  show() {
+  async show() {
+    const shown = (this.#showing += 1);
+    await this.#readHistory();
+    if (shown !== this.#showing) return;
     this.#timer = setInterval(() => this.#read(), 1000);
     this.#read();
   }
 
+  /** The charts begin before the page was opened. */
+  async #readHistory() {
+    /** @type {Reading | null} */
+    let before = null;
+    for (const chart of this.#charts) chart.clear();
+    for (const reading of await readHistory()) {
+      const earlier = before;
+      charts.forEach(({ value }, index) => this.#charts[index].add(value(earlier, reading), reading.time));
+      before = reading;
+    }
+  }
+
   hide() {
+    this.#showing += 1;
     clearInterval(this.#timer);
     this.#before = null;
     this.#silence = null;
@@ -69,10 +87,10 @@ export class ServerView {
     const [reading, report] = await Promise.all([readMetrics(), this.#silence ?? readReport()]);
     if (typeof report === "string" && reading) this.#silence = report;
     if (reading) {
-      charts.forEach(({ value }, index) => this.#charts[index].add(value(this.#before, reading)));
+      charts.forEach(({ value }, index) => this.#charts[index].add(value(this.#before, reading), reading.time));
       part("latency-note").textContent = latencyInWords(reading) ?? "No commit has been seen yet.";
     } else {
-      for (const chart of this.#charts) chart.add(null);
+      for (const chart of this.#charts) chart.add(null, Date.now());
     }
     this.#before = reading;
     this.#showReport(report, reading ?? { values: new Map(), time: 0 });
@@ -96,9 +114,19 @@ export class ServerView {
 async function readMetrics() {
   try {
     const answer = await request(serverAddress("metrics"));
-    return answer.ok ? { values: parseMetrics(await answer.text()), time: performance.now() } : null;
+    return answer.ok ? { values: parseMetrics(await answer.text()), time: Date.now() } : null;
   } catch {
     return null;
+  }
+}
+
+/** @returns {Promise<Reading[]>} the oldest first; none where the server keeps none */
+async function readHistory() {
+  try {
+    const answer = await request(serverAddress("metrics/history"));
+    return answer.ok ? readingsOf(await answer.json()) : [];
+  } catch {
+    return [];
   }
 }
 

@@ -4,9 +4,10 @@
 import { connect } from "../freshet.js";
 import { LiveListElement } from "../live-list.js";
 import { ConnectionState } from "./connection-state.js";
-import { databaseName, loadDatabases, pageTitle } from "./database.js";
+import { loadDatabases, pageTitle } from "./database.js";
 import { part } from "./dom.js";
 import { notify } from "./notice.js";
+import { databaseAddress, databaseName } from "./place.js";
 import { loadSchema } from "./schema.js";
 import { connectOptions } from "./session.js";
 import { followKeys } from "./skip.js";
@@ -18,7 +19,7 @@ import { WatchedSocket } from "./watched-socket.js";
 // The header counts down, once for all lists.
 LiveListElement.texts.stale.reconnectingIn = () => LiveListElement.texts.stale.reconnecting;
 
-const client = connect("", { ...connectOptions(), WebSocket: WatchedSocket });
+const client = connect(databaseAddress, { ...connectOptions(), WebSocket: WatchedSocket });
 const loading = loadSchema();
 const databases = loadDatabases();
 /** What the address said before the list of databases was shown. */

@@ -1,8 +1,9 @@
 // @ts-check
 /** The server's databases: how large each is, how it keeps its journal, and whether it is open. */
 
-import { databaseName, loadDatabases, pageOf } from "./database.js";
+import { loadDatabases } from "./database.js";
 import { element, formatted, part } from "./dom.js";
+import { databaseName, pageOf } from "./place.js";
 
 /** @typedef {import("./database.js").Database} Database */
 

@@ -1,6 +1,8 @@
 // @ts-check
 /** The page's identity at the server: a token that the user typed, kept while the tab is open. */
 
+import { databaseAddress } from "./place.js";
+
 const name = "freshet-token";
 
 /** @returns {string | null} */
@@ -46,9 +48,9 @@ export function connectOptions() {
 /**
  * An HTTP request to the server, with the token when there is one.
  *
- * @param {string} address relative to the page @param {RequestInit} [options]
+ * @param {string} address relative to the database's @param {RequestInit} [options]
  */
 export function request(address, options = {}) {
   const token = currentToken();
-  return fetch(address, token ? { ...options, headers: { ...options.headers, Authorization: `Bearer ${token}` } } : options);
+  return fetch(new URL(address, databaseAddress), token ? { ...options, headers: { ...options.headers, Authorization: `Bearer ${token}` } } : options);
 }

@@ -35,7 +35,7 @@ test("each refusal names its own reason, and no switch that would not help", () 
     ["The token has expired", "2023", refused("unauthenticated", "the token has expired", { exp: 1_700_000_000 })],
     ["The token was not accepted", "The token's signature is wrong.", refused("unauthenticated", "the token's signature is wrong", {})],
     ["This server shows its tables to those with a token", "the role anonymous", refused("published", ofRole("anonymous"), null)],
-    ["This server has no role boss", "the role anonymous", refused("published", ofRole("anonymous"), { role: "boss" })],
+    ["This server has no role boss", "the role anonymous", refused("published", `there is no role boss, and ${ofRole("anonymous")}`, { role: "boss" })],
     ["The token names no role of this server", "the role anonymous", refused("published", ofRole("anonymous"), { sub: "ann" })],
     ["The role clerk may read no table", "queries: any", refused("published", ofRole("clerk"), { role: "clerk" })],
     ["The role clerk may read no table", "queries: any", refused("published", ofRole("clerk"), { "app/role": "clerk" })],
