@@ -24,7 +24,8 @@ import freshet  # noqa: E402
 def make(file, rows):
     with sqlite3.connect(file) as database:
         database.executescript(
-            "PRAGMA journal_mode = WAL; CREATE TABLE reading(id INTEGER PRIMARY KEY, sensor TEXT, at DATETIME, value REAL, is_valid BOOLEAN)")
+            "PRAGMA journal_mode = WAL; "
+            "CREATE TABLE reading(id INTEGER PRIMARY KEY, sensor TEXT, at DATETIME, value REAL, is_valid BOOLEAN)")
         database.executemany(
             "INSERT INTO reading VALUES (?, ?, datetime('2026-01-01', ? || ' seconds'), ?, ?)",
             ((n, f"sensor {n % 100}", n, n / 7, n % 2) for n in range(rows)))

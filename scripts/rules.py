@@ -19,7 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/rules.md"
 TITLES = {
     "access": "Rights of roles", "aggregates": "Aggregates, subqueries and windows", "capture": "Change capture",
-    "feed": "The feed of changes", "journal": "State for the next process", "lists": "Lists and totals", "machine": "States of a list, and requests",
+    "feed": "The feed of changes", "journal": "State for the next process", "lists": "Lists and totals",
+    "machine": "States of a list, and requests",
     "records": "Rows read from pages", "self-check": "The self-check",
 }
 # Pages that name tests in code: each name must be that of a suite, a module of tests, or a file.
@@ -62,8 +63,9 @@ def page():
     rounds = dict(suites())
     lines = [
         "# Rules and their tests", "",
-        "`scripts/rules.py` writes this page. Each rule is a line of code that must not be lost; `scripts/mutate.sh LIST` drops the rules of a list one at a time and shows which test",
-        "notices. A test that guards a rule in particular says so in a comment. [Architecture](architecture.md#what-proves-it) has the claims that these rules add up to.", ""]
+        "`scripts/rules.py` writes this page. Each rule is a line of code that must not be lost; `scripts/mutate.sh LIST` drops the rules of a",
+        "list one at a time and shows which test notices. A test that guards a rule in particular says so in a comment.",
+        "[Architecture](architecture.md#what-proves-it) has the claims that these rules add up to.", ""]
     for listing, rules in lists():
         quick, long = rounds[listing]
         lines += [

@@ -10,11 +10,15 @@ import unittest
 import prose
 
 FOUND = [
-    "Nobody reads it.", "The client is told why.", "Of directories above nothing is known.", "What a cell has on either side.", "A read that fails is none.",
-    "One that a client had a part in.", "The same of these groups.", "Nothing is said of closed sessions.", "The row beside it.", "Rows, of which two changed.",
-    "More frames than there are.", "Waits in vain.", "The versions of before.", "It waits, for it has no lock.",
+    "Nobody reads it.", "The client is told why.", "Of directories above nothing is known.", "What a cell has on either side.",
+    "A read that fails is none.", "One that a client had a part in.", "The same of these groups.", "Nothing is said of closed sessions.",
+    "The row beside it.", "Rows, of which two changed.", "More frames than there are.", "Waits in vain.", "The versions of before.",
+    "It waits, for it has no lock.",
 ]
-FINE = ["What is a commit?", "Rows freed since the last run.", "The row next to it.", "It is none of these.", "Of course it waits.", "Says why, for each row."]
+FINE = [
+    "What is a commit?", "Rows freed since the last run.", "The row next to it.", "It is none of these.", "Of course it waits.",
+    "Says why, for each row.",
+]
 
 
 class Prose(unittest.TestCase):
