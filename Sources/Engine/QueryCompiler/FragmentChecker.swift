@@ -146,9 +146,10 @@ package final class FragmentChecker {
     }
   }
 
-  /// What is wrong with tables that are read, with the one that was probably meant. Otherwise the words are SQLite's own.
+  /// The error for unknown tables, with the one that was probably meant. Other errors keep SQLite's words.
   ///
-  /// - Parameter from: as the client has written it. A single word that SQL has for itself is no name, and a syntax error to SQLite.
+  /// - Parameter from: as the client has written it. A single word that SQL has for itself is no name, and a syntax
+  ///   error to SQLite.
   func withHint(_ error: FreshetError, from: String) -> FreshetError {
     let names = role.visible.tables.map(\.name).filter { name in
       !["sqlite_", "_freshet_"].contains { name.hasPrefix($0) }

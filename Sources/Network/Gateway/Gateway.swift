@@ -39,7 +39,7 @@ package final class Gateway: @unchecked Sendable {
     guard threads.count == sockets.descriptors.count else { throw GatewayError(message: "out of memory") }
   }
 
-  /// The file that a request's path names; nil: there is none.
+  /// The file that a request's path names; nil: no such file.
   func openFile(_ path: String) -> PublicFiles.File? {
     for mount in mounted where path.hasPrefix(mount.path) {
       return mount.files.open("/" + path.dropFirst(mount.path.count))
@@ -47,7 +47,8 @@ package final class Gateway: @unchecked Sendable {
     return files?.open(path)
   }
 
-  /// - Throws: what keeps a gateway from being made, as far as can be said without listening: certificates, addresses, directories.
+  /// - Throws: what keeps a gateway from being made, as far as can be said without listening: certificates, addresses,
+  ///   directories.
   package static func check(_ configuration: GatewayConfiguration) throws(GatewayError) {
     _ = try AddressLimits(configuration)
     _ = try GatewaySettings(configuration)

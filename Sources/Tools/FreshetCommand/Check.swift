@@ -138,7 +138,7 @@ private struct ConfigurationCheck {
     let who =
       name == "anonymous" ? "who has no token, or one of a role that is not here" : "who has a token of this role"
     if configuration.authentication == nil, name != "anonymous" {
-      add(path, "nobody can have the role \(name): there is no auth, so no token says a role")
+      add(path, "no client can have the role \(name): there is no auth, so no token says a role")
     }
     lines.append("\(name): \(who)")
     for (table, rule) in role.tables.tables.sorted(by: { $0.key < $1.key }) {
@@ -175,7 +175,7 @@ private struct ConfigurationCheck {
     lines.append("  may write \(run.isEmpty ? "nothing" : run.joined(separator: ", "))")
   }
 
-  /// What a published query shows a role that its own queries would not.
+  /// Rows that a published query shows a role, and its own queries would not.
   private func warnings(
     of published: PublishedQuery, for role: Role, _ schema: DatabaseSchema, _ location: String
   ) -> [String] {
@@ -186,7 +186,7 @@ private struct ConfigurationCheck {
     else { return [] }
     return Set(tables).sorted().compactMap { table in
       guard let rule = role.tables.tables[table.lowercased()] else {
-        return "    (the query \(published.name) reads \(table), of which this role may read nothing otherwise)"
+        return "    (the query \(published.name) reads \(table), which this role may not read otherwise)"
       }
       guard published.isUnfiltered, rule.rows != nil else { return nil }
       return

@@ -15,13 +15,13 @@ struct QueryParts: ParsableArguments {
   @Option(help: ArgumentHelp("The condition that rows meet.", valueName: "condition"))
   var `where`: String?
 
-  @Option(help: ArgumentHelp("What to group by, separated by commas; can be repeated.", valueName: "list"))
+  @Option(help: ArgumentHelp("Group terms, separated by commas; can be repeated.", valueName: "list"))
   var groupBy: [String] = []
 
   @Option(help: ArgumentHelp("The condition that groups meet.", valueName: "condition"))
   var having: String?
 
-  @Option(help: ArgumentHelp("What to sort by, separated by commas; can be repeated.", valueName: "list"))
+  @Option(help: ArgumentHelp("Sort terms, separated by commas; can be repeated.", valueName: "list"))
   var orderBy: [String] = []
 
   @Option(help: ArgumentHelp("The expression whose values are the sections.", valueName: "expression"))
@@ -29,7 +29,7 @@ struct QueryParts: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What tells a row from all others, separated by commas; can be repeated. (default: the primary key)",
+      "Columns that identify a row, separated by commas; can be repeated. (default: the primary key)",
       valueName: "list"))
   var key: [String] = []
 
@@ -46,7 +46,7 @@ struct QueryParts: ParsableArguments {
   var total: [String] = []
 
   @Option(
-    help: ArgumentHelp("A value that is shown beside the list; can be repeated.", valueName: "name=select"))
+    help: ArgumentHelp("A value that is shown with the list; can be repeated.", valueName: "name=select"))
   var alongside: [String] = []
 
   /// - Parameter query: JSON, or what to select from.

@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("roles: { clerk: { tables: { orders: } } }", "x, line 1: nobody can have the role clerk: there is no auth"),
+    ("roles: { clerk: { tables: { orders: } } }", "x, line 1: no client can have the role clerk: there is no auth"),
     ("trustedProxies: [10.0.0.0/99]", "10.0.0.0/99"), ("tls: { certificate: none.pem, key: none.pem }", "none.pem"),
     ("accessLog: none/access.log", "none/access.log"), ("auditLog: none/audit.log", "none/audit.log"),
     (
@@ -134,7 +134,7 @@ import Testing
       """)
     #expect(result.status == 0, "\(result.errors)")
     #expect(result.output.contains("(the query all reads all rows of orders, also those that"))
-    #expect(result.output.contains("(the query inside reads secret, of which this role may read nothing otherwise)"))
+    #expect(result.output.contains("(the query inside reads secret, which this role may not read otherwise)"))
     #expect(!result.output.contains("query mine"))
   }
 

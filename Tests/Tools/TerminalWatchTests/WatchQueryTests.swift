@@ -43,7 +43,7 @@ import Wire
       } == #"{"name":"banks","params":{"state":"GA"}}"#)
   }
 
-  /// What a command line cannot say would have to be said in JSON.
+  /// A member without an option would need JSON.
   @Test func `Every member of a query has an option`() throws {
     let json = try text {
       $0.query = "t"

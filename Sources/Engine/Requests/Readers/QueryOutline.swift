@@ -18,7 +18,7 @@ struct QueryOutline: CustomStringConvertible {
     description = parts.joined(separator: " ")
   }
 
-  /// What it is selected from.
+  /// The tables that it is selected from.
   static func tables(of query: Query) -> String { outline(query.from, beginsWithName: true) }
 
   private static func list(_ fragments: [String], _ none: String = "") -> String {

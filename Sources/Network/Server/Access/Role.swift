@@ -24,8 +24,8 @@ package struct Role: Sendable {
 
   package init() {}
 
-  /// Whether they may ask a published query by its name. Whoever may ask queries of their own may ask it as one of these, where it is not
-  /// meant to read more than the role may.
+  /// Whether they may ask a published query by its name. A role with queries of its own may ask all that read no more
+  /// than the role may.
   package func mayAsk(_ query: PublishedQuery) -> Bool {
     queries.contains(query.name) || allowsOwnQueries && !query.isUnfiltered
   }

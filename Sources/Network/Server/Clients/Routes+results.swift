@@ -100,7 +100,7 @@ extension HTTPAnswer {
 }
 
 extension RequestParameters {
-  /// What a browser calls the file that it saves: after the table or the published query.
+  /// The file name for a browser that saves the answer: after the table or the published query.
   fileprivate func attachment(_ format: TableFormat) -> (name: String, value: String) {
     let asked =
       switch source {

@@ -2,14 +2,15 @@ import Gateway
 import LiveQuery
 import Replication
 
-/// What the log says at the start about permissions.
+/// The lines of the log at the start about permissions.
 package struct AccessReport: Sendable {
-  /// What each role may read and write, in one line.
+  /// The rights of each role to read and write, in one line.
   package let sentence: String
-  /// What is probably not meant.
+  /// Settings that are probably mistakes.
   package let warnings: [String]
 
-  /// - Parameter isWritable: whether the system lets the server write the file; nil: it is not there, or written elsewhere.
+  /// - Parameter isWritable: whether the system lets the server write the file; nil: it is not there, or written
+  ///   elsewhere.
   package init(_ configuration: ServerConfiguration, isWritable: Bool? = nil) {
     sentence =
       configuration.access.roles.isEmpty
@@ -87,7 +88,7 @@ extension Role {
 }
 
 extension ServerConfiguration {
-  /// What clients without roles may send.
+  /// The SQL that clients without roles may send.
   package var ownSQLOfEveryone: OwnSQL { access.ownSQLOfEveryone(isLoopback: listening.isLoopback) }
 
   /// Whether a client may write.
@@ -96,7 +97,8 @@ extension ServerConfiguration {
       || access.roles.values.contains { $0.ownSQL.contains(.writing) }
   }
 
-  /// Why a server does not start with these settings on this machine, as one sentence, as far as can be said without starting it.
+  /// Why a server does not start with these settings on this machine, as one sentence, as far as can be said without
+  /// starting it.
   package var mistake: String? {
     if let accessMistake { return accessMistake }
     do throws(GatewayError) { try Gateway.check(GatewayConfiguration(self)) } catch { return error.message }

@@ -5,7 +5,7 @@ package import Replication
 import Wire
 import Yams
 
-/// What a configuration file (`freshet.yaml`) says; what it does not say is nil.
+/// The settings of a configuration file (`freshet.yaml`); missing ones are nil.
 package struct ConfigurationFile: Sendable {
   /// Paths of files, and of folders with files in them.
   package var database: [String] = []
@@ -28,7 +28,7 @@ package struct ConfigurationFile: Sendable {
   package var roles: [String: Role] = [:]
   package var replication: ReplicationSettings?
   package var newDatabases: NewDatabases?
-  /// What holds for some of several databases.
+  /// Rules for some of several databases.
   package var databases = DatabaseRules()
   /// Where what is known of the file is kept for the next start.
   package enum StateLocation: Sendable, Equatable {
@@ -44,7 +44,7 @@ package struct ConfigurationFile: Sendable {
 
   package init() {}
 
-  /// What is wrong with what stands at a path, or in the nearest place around it that is there, as a sentence with its line.
+  /// A mistake at a path, or at the nearest existing place around it, as a sentence with its line.
   package func mistake(at path: String, _ sentence: String) -> String {
     var place = Substring(path)
     while !place.isEmpty, lines[String(place)] == nil {
@@ -175,7 +175,7 @@ extension LogDestination {
 }
 
 extension ConfigurationFile {
-  /// What holds for a database, and where in the file it stands: "", or the path of a rule and a point.
+  /// The settings of a database, and their place in the file: "", or the path of a rule and a point.
   ///
   /// - Parameter name: of one of several; nil: for one by itself.
   package func access(of name: DatabaseName?) -> (settings: AccessSettings, place: String) {
@@ -205,7 +205,7 @@ extension ServerConfiguration {
     take(file)
   }
 
-  /// The same of several databases.
+  /// As above, for several databases.
   package init(places: DatabasePlaces, accessOf file: ConfigurationFile) {
     self.init(places: places)
     take(file)

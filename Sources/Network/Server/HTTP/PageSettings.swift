@@ -2,7 +2,8 @@
 package struct PageSettings: Sendable {
   /// The directory of static files; nil for none.
   package var directory: String?
-  /// Where the pages and the files of the JavaScript client are that come with the program, which every server serves; nil: nowhere.
+  /// Where the pages and the files of the JavaScript client are that come with the program, which every server serves;
+  /// nil: nowhere.
   package var clientDirectory: String?
   /// The header of that name with static files; empty for none.
   package var contentSecurityPolicy =

@@ -6,7 +6,7 @@ struct Identity: Sendable, Hashable {
   var subject: String?
   /// An existing role, where roles are configured.
   var role: String
-  /// The role that the token says, where there is none of that name: the client is anonymous, and is told why.
+  /// The token's role, if no role has that name: the client is anonymous, and gets the reason.
   var unknownRole: String?
   /// Every claim of the token by its name, as a value for SQLite.
   var claims: [String: SQLValue]

@@ -4,7 +4,7 @@ import LiveQuery
 import Synchronization
 import Wire
 
-/// What some metrics were in the last ten minutes, for a page that is opened later.
+/// The values of some metrics in the last ten minutes, for a page that is opened later.
 ///
 /// Any thread: one lock.
 final class MetricsHistory: Sendable {
@@ -19,7 +19,7 @@ final class MetricsHistory: Sendable {
   private let isStopped = Atomic<Bool>(false)
   private let queue = DispatchQueue(label: "freshet.history", qos: .utility)
 
-  /// Those that the page of the server shows. Ones that are told apart by labels are added up.
+  /// The metrics on the page "Server". Metrics that differ only in their labels are added up.
   static let names = [
     "freshet_tick_duration_seconds_sum", "freshet_tick_duration_seconds_count", "freshet_ticks_total",
     "freshet_changes_total", "freshet_patches_total", "freshet_controllers", "freshet_subscriptions",
