@@ -9,9 +9,8 @@
  * ["status"]}'></live-chart>
  * ```
  *
- * This file is the element: attributes, properties, events. What of the rows it draws is in chart/model.js, how in
- * chart/drawing.js,
- * where rows come from in element/source.js. docs/javascript.md says how to use it.
+ * This file is the element: attributes, properties, events. The model of the drawing is in chart/model.js, the drawing
+ * in chart/drawing.js, the source of rows in element/source.js. docs/javascript.md says how to use it.
  */
 
 import { ChartCursor } from "./chart/cursor.js";

@@ -8,8 +8,8 @@
  * </live-list>
  * ```
  *
- * This file is the element: attributes, properties, events. What it draws is in element/list-view.js, what keys do in
- * element/navigation.js, where rows come from in element/source.js. docs/javascript.md says how to use it.
+ * This file is the element: attributes, properties, events. The drawing is in element/list-view.js, the keys in
+ * element/navigation.js, the source of rows in element/source.js. docs/javascript.md says how to use it.
  */
 
 export { connect, sql } from "./freshet.js";
@@ -213,7 +213,7 @@ export class LiveListElement extends TemplatedElement {
 
   #drawn() {
     const { range, isPartial } = this.#view;
-    // Once this drawing is over: it leads to another one.
+    // After this drawing, because it begins the next.
     if (!isPartial) queueMicrotask(() => this.#navigation.goOn());
     this.source.look(range);
     this.showSituation();

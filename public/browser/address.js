@@ -13,7 +13,8 @@ import { mostGroups } from "./groups.js";
  * @property {string} table empty: none was named @property {string} where SQL, as typed
  * @property {SortColumn[]} sort @property {Filter[]} filters @property {string | null} section a column
  * @property {import("./totals.js").Total[]} totals
- * @property {import("./groups.js").Group[]} groups instead of rows, their summary @property {string | null} chart the measure that is drawn; null: as usual
+ * @property {import("./groups.js").Group[]} groups instead of rows, their summary
+ * @property {string | null} chart the measure that is drawn; null: as usual
  * @property {string} search words for a full-text index @property {string[]} key columns, for views; empty: guessed
  * @property {any[] | null} row key of the row whose details are open
  */

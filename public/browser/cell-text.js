@@ -1,5 +1,7 @@
 // @ts-check
-/** Values as people read them in a cell: short, on one line, and of a kind that says how to align and colour them. Pure. */
+/**
+ * Values as people read them in a cell: short, on one line, and of a kind that says how to align and colour them. Pure.
+ */
 
 import { numberForm, numberText } from "./number-form.js";
 import { longestText } from "./table-query.js";
@@ -8,7 +10,8 @@ import { longestText } from "./table-query.js";
 /** @typedef {"null" | "empty" | "number" | "text" | "blob" | "date" | "boolean"} Kind */
 /** @typedef {{text: string, kind: Kind, isCut: boolean}} CellText */
 /**
- * What all values of a column have in common, as far as they were seen: one form for numbers; whether none of its times is another than 0:00.
+ * What all values of a column have in common, as far as they were seen: one form for numbers, and whether all of its
+ * times are 0:00.
  *
  * @typedef {{number: import("./number-form.js").NumberForm, isDateOnly: boolean}} ColumnForm
  */
@@ -27,7 +30,8 @@ export function columnForm(column, values, isReference) {
 }
 
 /**
- * @param {SQLValue | undefined} value @param {{name: string, type: string, key?: number, form?: ColumnForm}} column without `form` the value stands for itself
+ * @param {SQLValue | undefined} value
+ * @param {{name: string, type: string, key?: number, form?: ColumnForm}} column without `form` the value stands alone
  * @param {number | null} [length] of the whole BLOB, where `value` is only its beginning
  * @returns {CellText}
  */

@@ -3,7 +3,7 @@
 
 /**
  * @param {{name: string, type: string, key?: number}[]} columns
- * @returns {string | null} a text that is called so; null where there is none, and the key has to do
+ * @returns {string | null} a text that is called so; null: the key names the row
  */
 export function namingColumn(columns) {
   const texts = columns.filter(({ type, key }) => !key && /char|text|clob|^$/i.test(type));

@@ -9,7 +9,7 @@ import { calls, nameOf } from "./totals.js";
 /**
  * Templates for the headers of sections, and for the line below the rows; null where they are as usual.
  *
- * @param {Total[]} totals @param {string | null} chart address of the chart of all sections; null: there are none
+ * @param {Total[]} totals @param {string | null} chart address of the chart of all sections; null without sections
  */
 export function totalTemplates(totals, chart) {
   if (totals.length === 0 && chart === null) return { section: null, line: null };

@@ -33,7 +33,7 @@ export class ChartParts {
     return [this.legend, this.plot, this.note, this.message, this.#stale, this.status];
   }
 
-  /** @param {HTMLElement} host a copy of a chart brings along copies of another one's parts */
+  /** @param {HTMLElement} host a copied chart, with copies of the parts of the first */
   removeCopies(host) {
     for (const child of [...host.children]) if (/^chart-/.test(child.className)) child.remove();
   }

@@ -26,7 +26,7 @@ export function placeOf(value) {
 
 /**
  * @param {readonly unknown[]} values
- * @returns {boolean} whether all are dates written as text; NULL is none, and does not count
+ * @returns {boolean} whether all are dates written as text; NULLs are passed over
  */
 export function areDates(values) {
   const known = values.filter((value) => value !== null);

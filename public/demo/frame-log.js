@@ -36,7 +36,7 @@ export class FrameLog {
 
   /** @param {"sent" | "received"} direction @param {string} text */
   add(direction, text) {
-    // What only keeps the connection alive says nothing about the query.
+    // A heartbeat says nothing about the query.
     if (text.includes('"heartbeat"')) return;
     if (this.#coming.push({ direction, text, time: new Date() }) === 1) requestAnimationFrame(() => this.#draw());
   }
@@ -53,7 +53,7 @@ export class FrameLog {
       element("code", {}, text.length > longestText ? `${text.slice(0, longestText)} …` : text)));
     this.#coming = [];
     this.list.prepend(...items);
-    // What scrolls can be scrolled by keys.
+    // A frame that scrolls can be scrolled by keys.
     for (const code of items.map((item) => /** @type {HTMLElement} */ (item.lastElementChild))) if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
     while (this.list.children.length > mostFrames) this.list.lastElementChild?.remove();
   }

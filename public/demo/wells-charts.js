@@ -16,7 +16,7 @@ const queries = {
 
 /**
  * @param {Client} client
- * @param {(settings: {by: string, filter: string}) => void} show sections of the list, as a bar or a point of a chart counts them
+ * @param {(settings: {by: string, filter: string}) => void} shows the rows of a bar or a point
  */
 export function showCharts(client, show) {
   for (const [id, query] of Object.entries(queries)) {

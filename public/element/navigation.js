@@ -204,7 +204,10 @@ export class Navigation {
     event.preventDefault();
   }
 
-  /** @param {KeyboardEvent} event @returns {boolean} whether it leads to a place that depends on rows which have not come */
+  /**
+   * @param {KeyboardEvent} event
+   * @returns {boolean} whether it leads to a place that depends on rows which have not come
+   */
   #mayLeadFurther({ key, ctrlKey, altKey, metaKey }) {
     if (!this.view.isPartial || altKey || metaKey) return false;
     return key === "End" || key === "]" || (ctrlKey && key === "ArrowDown") || (!ctrlKey && key.trim() !== "" && [...key].length === 1 && key !== "[");

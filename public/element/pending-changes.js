@@ -55,7 +55,7 @@ export class PendingChanges {
     return (this.isOtherQuery && this.#isComparable) || (this.#hasPatch && !this.#hasSnapshot);
   }
 
-  /** Whether what is new is to be told from what was there. */
+  /** Whether new rows are marked. */
   get isNews() {
     return !this.isOtherQuery && !this.isExtension;
   }

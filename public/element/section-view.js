@@ -56,7 +56,7 @@ export class SectionView {
    * @param {Section} section @param {number} rowIndex counted from 1
    * @param {boolean} hasHeader a list without sections shows no header of its only one
    * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows in it
-   * @returns {Element[]} what shows another count or total than before; a total that was not there before is none
+   * @returns {Element[]} elements whose count or total has changed; a total that is shown for the first time has not
    */
   show(section, rowIndex, hasHeader, recipe, isOpenEnded) {
     this.header.hidden = !hasHeader;

@@ -46,7 +46,7 @@ export class TotalsBar {
     const names = Object.keys({ ...texts, ...this.#shown })
       .filter((name) => /** @type {Record<string, string>} */ (texts)[name] !== this.#shown[name]);
     if (names.length === 0) return;
-    // What is shown for the first time has not changed.
+    // A total that is shown for the first time has not changed.
     const others = isOther ? [] : names.filter((name) => name in this.#shown);
     this.#shown = texts;
     this.#update(texts);

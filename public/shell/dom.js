@@ -38,7 +38,7 @@ export function fillSelect(select, options, chosen) {
   select.replaceChildren(...pairs.map(([value, title]) => new Option(title, value, value === chosen, value === chosen)));
 }
 
-/** Of the reader's locale. */
+/** Numbers in the form of the reader's locale. */
 const numbers = new Intl.NumberFormat();
 
 /** @param {number} number */

@@ -19,7 +19,7 @@ from table_page import WritingServer
 KINDS = {
     "light": {"viewport": {"width": 1280, "height": 800}}, "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}, "phone": PHONE,
 }
-# What has to be there before axe looks.
+# Signs that a view is drawn: axe looks after them.
 ROW = ".live-row:not(.live-leaving)[data-state=shown]:visible"
 FIGURE = ".chart-svg text:visible"
 DEMO = {
