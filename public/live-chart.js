@@ -4,9 +4,8 @@
  * as they change.
  *
  * ```html
- * <live-chart src="v1/live" label="Wells by status" x="status" y="wells"
- * query='{"from": "well", "select": ["status", "count(*) AS wells"], "groupBy": ["status"], "key":
- * ["status"]}'></live-chart>
+ * <live-chart src="v1/live" label="Wells by status" x="status" y="wells" query='{"from": "well",
+ *   "select": ["status", "count(*) AS wells"], "groupBy": ["status"], "key": ["status"]}'></live-chart>
  * ```
  *
  * This file is the element: attributes, properties, events. The model of the drawing is in chart/model.js, the drawing
