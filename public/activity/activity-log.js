@@ -63,7 +63,7 @@ export class ActivityLog extends EventTarget {
     const since = this.#kept();
     this.#position = since;
     try {
-      for await (const change of this.client.changes(since === null ? {} : { since })) this.#take(change, opened);
+      for await (const change of this.client.changes({ since: since ?? "oldest" })) this.#take(change, opened);
     } catch (error) {
       this.error = error;
       this.#hasBegun = false;

@@ -35,12 +35,20 @@ extension ChangeFeed {
     reader.told = clock.now
     guard let since = reader.since else { return send(.position(position(log.last)), to: reader) }
     let newest = known.compactMap(\.self).max() ?? 0
+    if since == Self.oldest {
+      let first = max(log.oldest, newest)
+      reader.passed = first
+      return send(.position(position(first)), to: reader)
+    }
     if let number = positions.number(of: since), number >= max(log.oldest, newest), number <= log.last {
       reader.passed = number
       return
     }
     send(.gap(position: position(log.last), reason: "the position is older than what is remembered"), to: reader)
   }
+
+  /// The word of readers who want all that is remembered. It is no position.
+  private static let oldest = "oldest"
 
   func send(_ message: ChangesMessage, to reader: FeedReader) {
     if case .gap = message { counts.gaps += 1 }

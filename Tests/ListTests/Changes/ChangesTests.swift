@@ -146,6 +146,12 @@ import Wire
     let other = try subscribe(live, #""since":"\#(start)""#)
     #expect(try next(other).hasPrefix("delete orders key {id:1}"))
     #expect(try next(other).hasPrefix("delete orders key {id:2}"))
+    let all = try subscribe(live, #""since":"oldest""#)
+    let oldest = try all.receive("changes")
+    #expect(oldest["changes"] == nil && oldest["position"] != nil)
+    #expect(try next(all).hasPrefix("delete orders key {id:1}"))
+    #expect(try next(all).hasPrefix("delete orders key {id:2}"))
+    all.socket.close()
     // The changes of a table that was not followed since are unknown.
     for number in 0..<40 {
       try live.writer.run("INSERT INTO member VALUES (\(number), 'x')")
