@@ -5,6 +5,7 @@ import { explain } from "../demo/explanation.js";
 import { copies } from "../demo/query-text.js";
 import { element, part } from "../shell/dom.js";
 import { databaseAddress } from "../shell/place.js";
+import { currentToken, request } from "../shell/session.js";
 
 /** @typedef {import("../freshet.js").Query} Query */
 
@@ -16,6 +17,7 @@ const ways = /** @type {Record<string, {title: string, about: string}>} */ ({
   },
   node: { title: "Node", about: "The same list in a program: save this as list.mjs." },
   element: { title: "HTML", about: "A page with nothing but this list: it scrolls through any number of rows, and they move as they change." },
+  python: { title: "Python", about: "The same list in a program: save this as list.py." },
   swift: { title: "Swift", about: "The same list in an app or on a server." },
   watch: { title: "Terminal", about: "The same list in a terminal. With --json it prints every message instead." },
   snapshot: { title: "curl", about: "The first rows as JSON, once." },
@@ -40,7 +42,8 @@ export function openUseDialog(query) {
     if (isExplained) explain(query, explanation);
   };
   const choice = choiceOf({ ...Object.fromEntries(Object.entries(ways).map(([way, { title }]) => [way, title])), explanation: "Explanation" }, show);
-  dialog.append(element("div", { className: "frame-head" }, element("h2", {}, "Use this list"), close), choice, about, text, copy, explanation);
+  dialog.append(element("div", { className: "frame-head" }, element("h2", {}, "Use this list"), close), choice, about, text, copy, explanation,
+    element("p", { className: "quiet" }, "Save the whole list: ", saveLink(query, "csv", "CSV"), ", ", saveLink(query, "ndjson", "lines of JSON")));
   close.addEventListener("click", () => dialog.close());
   copy.addEventListener("click", async () => { copy.textContent = await copied(text) ? "Copied" : "Press Ctrl C"; });
   dialog.addEventListener("close", () => dialog.remove());
@@ -49,6 +52,27 @@ export function openUseDialog(query) {
   part("tables").append(dialog);
   show("javascript");
   dialog.showModal();
+}
+
+/**
+ * A link to the list as a file.
+ *
+ * @param {Query} query @param {"csv" | "ndjson"} format @param {string} title
+ */
+function saveLink(query, format, title) {
+  const address = `v1/snapshot?query=${encodeURIComponent(JSON.stringify(query))}&format=${format}`;
+  const link = element("a", { href: new URL(address, databaseAddress).href, download: "" }, title);
+  link.addEventListener("click", async (event) => {
+    // A browser follows a link without the token.
+    if (currentToken() === null) return;
+    event.preventDefault();
+    const answer = await request(address);
+    if (!answer.ok) return void (link.textContent = `${title}: ${(await answer.json()).detail}`);
+    const file = URL.createObjectURL(await answer.blob());
+    element("a", { href: file, download: `list.${format}` }).click();
+    URL.revokeObjectURL(file);
+  });
+  return link;
 }
 
 /** @param {Record<string, string>} options values and titles @param {(value: string) => void} chosen */

@@ -106,6 +106,16 @@ function swiftSection(section) {
   return `.init(${swiftText(by)}${named.join("")})`;
 }
 
+/** @param {any} value of JSON @returns {string} */
+function pythonLiteral(value) {
+  if (value === null) return "None";
+  if (value === true || value === false) return value ? "True" : "False";
+  if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(", ")}]`;
+  if (typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}: ${pythonLiteral(member)}`).join(", ")}}`;
+}
+
 /**
  * The same query elsewhere.
  *
@@ -132,6 +142,19 @@ import { connect } from "./freshet.mjs";
 
 const list = connect("${address}").subscribe(${JSON.stringify(query, null, 2)});
 for await (const { sections, total } of list) console.log(total, sections);
+`,
+  python: (query, address) => `# python list.py, with the package of this version
+import asyncio
+import freshet
+
+async def main():
+    async with freshet.connect("${address}") as client:
+        found = await client.subscribe(${pythonLiteral(query)}, rows=dict)
+        print(found.total, found.rows)
+        async for change in found:
+            print(change.kind, change.state.total)
+
+asyncio.run(main())
 `,
   swift: (query, address) => `// In a package that depends on Freshet's, with the product FreshetClient.
 import FreshetClient

@@ -16,7 +16,7 @@ const queries = {
 
 /**
  * @param {Client} client
- * @param {(settings: {by: string, filter: string}) => void} shows the rows of a bar or a point
+ * @param {(settings: {by: string, filter: string}) => void} show called with the rows of a bar or a point
  */
 export function showCharts(client, show) {
   for (const [id, query] of Object.entries(queries)) {

@@ -39,7 +39,10 @@ class Use:
             for name in dialog.locator("label").all_inner_texts():
                 dialog.get_by_text(name, exact=True).click()
                 found[name] = dialog.locator("pre").inner_text() if name != "Explanation" else None
-        assert list(found) == ["JavaScript", "Node", "HTML", "Swift", "Terminal", "curl", "Events", "Explanation"], list(found)
+            with page.page.expect_download() as download:
+                dialog.get_by_role("link", name="CSV").click()
+            self.saved = pathlib.Path(download.value.path()).read_text()
+        assert list(found) == ["JavaScript", "Node", "HTML", "Python", "Swift", "Terminal", "curl", "Events", "Explanation"], list(found)
         return found
 
     def change(self):
@@ -133,6 +136,19 @@ def node_follows_the_list(use):
         return
     command, option = re.match(r"(.*) \(Node 22; Node 20 with (.*)\)", start).groups()
     use.follows(command if version >= 22 else command.replace("node", f"node {option}", 1), "^3 ", "^3 ")
+
+
+@test
+def python_follows_the_list(use):
+    (use.folder / "list.py").write_text(use.snippets["Python"])
+    clients = pathlib.Path(__file__).resolve().parents[3] / "examples/clients/python"
+    use.follows(f"env PYTHONPATH={clients} {sys.executable} -u list.py", "^3 ", "^(patch|several|snapshot) 3")
+
+
+@test
+def the_list_is_saved_as_a_file(use):
+    _ = use.snippets
+    assert use.saved.splitlines()[0].startswith("id,name,state") and len(use.saved.splitlines()) == 4, use.saved
 
 
 @test
