@@ -11,6 +11,8 @@ package struct DatabaseTable: Hashable, Sendable {
     package var isGenerated = false
     /// The default value of a new row, as SQL; nil for NULL.
     package var defaultSQL: String?
+    /// The texts that it may have, where the table's CHECK lists them; empty: whatever its type allows.
+    package var values: [String] = []
 
     package init(name: String, type: String, isNotNull: Bool, keyPosition: Int) {
       self.name = name

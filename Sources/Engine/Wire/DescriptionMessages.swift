@@ -56,6 +56,29 @@ extension DatabaseTable {
   }
 }
 
+extension DatabaseTable {
+  /// A table as `/v1/schema` has it, with what tells the types of its rows; nil: the JSON is no table.
+  package init?(json: JSONValue) {
+    guard case .string(let name)? = json["name"], case .string(let kind)? = json["kind"],
+      case .array(let columns)? = json["columns"]
+    else { return nil }
+    self.init(name: name, kind: kind, columns: columns.compactMap(Column.init(json:)))
+    isWithoutRowid = json["withoutRowid"] == .bool(true)
+  }
+}
+
+extension DatabaseTable.Column {
+  fileprivate init?(json: JSONValue) {
+    guard case .string(let name)? = json["name"], case .string(let type)? = json["type"],
+      case .integer(let position)? = json["key"]
+    else { return nil }
+    self.init(name: name, type: type, isNotNull: json["notNull"] == .bool(true), keyPosition: Int(position))
+    if case .array(let texts)? = json["values"] {
+      values = texts.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+  }
+}
+
 extension JSONWriter {
   fileprivate mutating func write(_ relation: Explanation.Relation) {
     object { object in
@@ -126,6 +149,7 @@ extension JSONWriter {
       $0.member("key", column.keyPosition)
       if column.isGenerated { $0.member("generated", true) }
       if let sql = column.defaultSQL { $0.member("default", sql) }
+      if !column.values.isEmpty { $0.strings("values", column.values) }
     }
   }
 

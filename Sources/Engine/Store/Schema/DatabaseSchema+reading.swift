@@ -31,7 +31,11 @@ extension DatabaseSchema {
   ) throws(SQLiteFailure) -> Table {
     let kind = Kind(rawValue: table.kind) ?? .table
     let key = kind == .table || kind == .shadow ? try TableKey.read(db, table) : nil
-    let (columns, hidden) = columns(db, table.name)
+    var (columns, hidden) = columns(db, table.name)
+    if kind == .table {
+      let checked = CheckedValues(table.definition).values
+      for index in columns.indices { columns[index].values = checked[columns[index].name.lowercased()] ?? [] }
+    }
     let rows = try catalog.rows(of: table, triggers, db)
     return Table(
       name: table.name, kind: kind, columns: columns,
