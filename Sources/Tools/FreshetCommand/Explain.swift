@@ -40,7 +40,7 @@ struct Explain: ParsableCommand {
     if name != nil, !isServer { throw ValidationError("--name is for a server: a file has no published queries.") }
   }
 
-  private var isServer: Bool { ["http://", "https://"].contains { database.lowercased().hasPrefix($0) } }
+  private var isServer: Bool { ServerQuestion.isServer(database) }
 
   func run() throws {
     try reading.apply()
@@ -51,33 +51,7 @@ struct Explain: ParsableCommand {
 
   /// A server's explanation of a query.
   private func ask(_ query: JSONValue) throws -> [UInt8] {
-    guard var address = URLComponents(string: database), let host = address.host else {
-      throw ValidationError("\(database) is no http or https address.")
-    }
-    var path = address.path
-    while path.hasSuffix("/") { path.removeLast() }
-    address.path = path + "/v1/explain"
-    address.queryItems = [URLQueryItem(name: "query", value: query.jsonText)]
-    let authorization = access.token.map { "Authorization: Bearer \($0)" }
-    do throws(ServerConnection.Failure) {
-      let connection = try ServerConnection(address, trusting: .authorities(access.trust.ca), patience: 30)
-      let port = address.port.map { ":\($0)" } ?? ""
-      let target = "\(address.percentEncodedPath)?\(address.percentEncodedQuery ?? "")"
-      let answer = connection.get(
-        target, host: host + port, headers: [authorization].compactMap(\.self), limit: 4 << 20)
-      if answer.isOK { return Array(answer.body.utf8) }
-      throw .init(
-        sentence: Self.problem(answer.body) ?? "\(database) is no Freshet server: the answer is \(answer.status)")
-    } catch { throw CommandFailure(error.sentence) }
-  }
-
-  /// The sentence of an answer that is a problem.
-  private static func problem(_ body: String) -> String? {
-    guard case .object(let members)? = try? JSONParser.parse(body), case .string(let code)? = members["code"] else {
-      return nil
-    }
-    guard case .string(let detail)? = members["detail"] ?? members["message"] else { return code }
-    return "\(code): \(detail)"
+    try ServerQuestion(database, access).answer("/v1/explain", [URLQueryItem(name: "query", value: query.jsonText)])
   }
 
   private func explain(_ path: String, _ query: JSONValue) throws -> [UInt8] {

@@ -5,7 +5,9 @@ import Store
 struct RowType {
   /// The kind of a column's values, by its declared type.
   enum Kind {
-    case integer, real, text, blob, any
+    case integer, real, number, text, blob, any
+    /// A text out of these.
+    case oneOf([String])
 
     init(declared type: String) {
       let upper = type.uppercased()
@@ -18,6 +20,8 @@ struct RowType {
       case .blob, .numeric, nil:
         if upper.hasPrefix("BOOL") {
           self = .integer
+        } else if ["DEC", "NUM", "MONEY"].contains(where: upper.hasPrefix) {
+          self = .number
         } else {
           self = upper.contains("DATE") || upper.contains("TIME") ? .text : .any
         }
@@ -29,6 +33,14 @@ struct RowType {
     var name: String
     var kind: Kind
     var isOptional: Bool
+
+    /// A column of unknown kind has NULL in its type.
+    fileprivate var mayBeNull: Bool { if case .any = kind { false } else { isOptional } }
+
+    /// Whether languages take it for a name of their own as it is.
+    fileprivate var hasPlainName: Bool {
+      name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } && name.first?.isNumber == false
+    }
   }
 
   var name: String
@@ -50,7 +62,8 @@ struct RowType {
       name: table.name, source: "The \(table.kind == "virtual" ? "table" : table.kind) \(table.name)",
       columns: table.columns.map { column in
         let isNotNull = column.isNotNull || (column.keyPosition > 0 && isKeyNotNull)
-        return Column(name: column.name, kind: Kind(declared: column.type), isOptional: !isNotNull)
+        let kind = column.values.isEmpty ? Kind(declared: column.type) : .oneOf(column.values)
+        return Column(name: column.name, kind: kind, isOptional: !isNotNull)
       })
   }
 
@@ -73,7 +86,8 @@ struct RowType {
 
   /// Types of both languages that the declarations name, or that cannot be declared.
   private static let referred: Set<String> = [
-    "Any", "AnyValue", "CodingKey", "CodingKeys", "Data", "Decodable", "Double", "Hashable", "Int", "Protocol", "Self",
+    "Any", "AnyValue", "CodingKey", "Literal", "Optional", "TypedDict", "None", "True", "False", "CodingKeys", "Data",
+    "Decodable", "Double", "Hashable", "Int", "Protocol", "Self",
     "Sendable", "SQLValue", "String", "Type", "Uint8Array",
   ]
 
@@ -107,16 +121,14 @@ extension RowType {
     let lines = columns.map { column in
       let type =
         switch column.kind {
-        case .integer, .real: "number"
+        case .integer, .real, .number: "number"
         case .text: "string"
+        case .oneOf(let texts): texts.map(\.literal).joined(separator: " | ")
         case .blob: "Uint8Array"
         case .any: "AnyValue"
         }
-      let isBare =
-        column.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
-        && column.name.first?.isNumber == false
-      let name = isBare ? column.name : column.name.literal
-      return "  \(name): \(type)\(column.isOptional && column.kind != .any ? " | null" : "");"
+      let name = column.hasPlainName ? column.name : column.name.literal
+      return "  \(name): \(type)\(column.mayBeNull ? " | null" : "");"
     }
     return "/** \(comment). */\nexport interface \(name) {\n\(lines.joined(separator: "\n"))\n}"
   }
@@ -149,12 +161,13 @@ extension RowType {
       let type =
         switch column.kind {
         case .integer: "Int"
-        case .real: "Double"
-        case .text: "String"
+        case .real, .number: "Double"
+        // A further value of a later CHECK must not end a program.
+        case .text, .oneOf: "String"
         case .blob: "Data"
         case .any: "SQLValue"
         }
-      return "  var \(name): \(type)\(column.isOptional && column.kind != .any ? "?" : "")"
+      return "  var \(name): \(type)\(column.mayBeNull ? "?" : "")"
     }
     if properties.contains(where: { $0.name != $0.column.name }) {
       let cases = properties.map { name, column in
@@ -174,8 +187,53 @@ extension RowType {
   ]
 }
 
+// MARK: - Python
+
+extension RowType {
+  static func python(_ types: [RowType]) -> String {
+    let head = """
+      # Made by `freshet types`. Columns have the types that they are declared with.
+      # For subscribe(…, rows=…): a class with the columns, or dict where Python has no names like theirs.
+      from dataclasses import dataclass
+      from typing import Any, Literal, Optional, TypedDict
+      """
+    return ([head] + types.map(\.python)).joined(separator: "\n\n\n")
+  }
+
+  private var python: String {
+    let members = columns.map { column in
+      let type =
+        switch column.kind {
+        case .integer: "int"
+        case .real, .number: "float"
+        case .text: "str"
+        case .oneOf(let texts): "Literal[\(texts.map(\.literal).joined(separator: ", "))]"
+        case .blob: "bytes"
+        case .any: "Any"
+        }
+      return (name: column.name, type: column.mayBeNull ? "Optional[\(type)]" : type)
+    }
+    let isClass = columns.allSatisfy { $0.hasPlainName && !RowType.reservedInPython.contains($0.name) }
+    if isClass, !columns.isEmpty {
+      let lines = members.map { "    \($0.name): \($0.type)" }.joined(separator: "\n")
+      return "@dataclass\nclass \(name):\n    \"\"\"\(comment.pythonText).\"\"\"\n\n\(lines)"
+    }
+    let lines = members.map { "    \($0.name.literal): \($0.type)," }.joined(separator: "\n")
+    return "# \(comment).\n\(name) = TypedDict(\(name.literal), {\n\(lines)\n})"
+  }
+
+  private static let reservedInPython: Set<String> = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+  ]
+}
+
 extension String {
-  /// As a string literal, which JavaScript and Swift write alike for characters of names.
+  /// In a text between three quotes.
+  fileprivate var pythonText: String { replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") }
+
+  /// As a string literal, which JavaScript, Swift and Python write alike for characters of names.
   fileprivate var literal: String {
     "\""
       + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")

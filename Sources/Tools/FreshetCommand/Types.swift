@@ -4,6 +4,7 @@ import LiveQuery
 import QueryCompiler
 import Server
 import Store
+import Wire
 
 struct Types: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -11,29 +12,58 @@ struct Types: ParsableCommand {
     discussion: """
       freshet types app.sqlite > tables.ts
       freshet types app.sqlite --language swift --config freshet.yaml > Tables.swift
+      freshet types http://127.0.0.1:8080 --language python > tables.py
 
       A column gets its declared type; unless the table is STRICT, SQLite can also store values of other types in it. \
-      Columns of views, and those that may be NULL, are optional.
+      Columns of views, and those that may be NULL, are optional. A column whose CHECK lists its texts has these. Of a \
+      server, it is what the token's role may read.
       """)
 
-  enum Language: String, ExpressibleByArgument, CaseIterable { case typescript, swift }
+  enum Language: String, ExpressibleByArgument, CaseIterable { case typescript, swift, python }
 
-  @Argument(help: ArgumentHelp("The SQLite file.", valueName: "db"))
+  @Argument(help: ArgumentHelp("The SQLite file, or http(s)://host:port of a server.", valueName: "db"))
   var database: String
 
-  @Option(help: "typescript or swift.")
+  @Option(help: "typescript, swift or python.")
   var language = Language.typescript
 
   @Option(help: ArgumentHelp("A configuration file, whose published queries get types too.", valueName: "file"))
   var config: String?
 
+  @OptionGroup(title: "Server") var access: ServerAccessOptions
+
+  func validate() throws {
+    if config != nil, ServerQuestion.isServer(database) {
+      throw ValidationError("--config is for a file: a server has its own.")
+    }
+  }
+
   func run() throws {
-    let path = try DatabaseFile.existing(database)
     let types: [RowType]
-    do { types = try rowTypes(path, Settings.file(config)) } catch let error as FreshetError {
+    do {
+      types =
+        try ServerQuestion.isServer(database)
+        ? ask() : rowTypes(DatabaseFile.existing(database), Settings.file(config))
+    } catch let error as FreshetError {
       throw CommandFailure(error.description)
     }
-    print(language == .swift ? RowType.swift(types) : RowType.typeScript(types))
+    let text =
+      switch language {
+      case .typescript: RowType.typeScript(types)
+      case .swift: RowType.swift(types)
+      case .python: RowType.python(types)
+      }
+    print(text)
+  }
+
+  /// The types of a server's tables.
+  private func ask() throws -> [RowType] {
+    let answer = try ServerQuestion(database, access).answer("/v1/schema")
+    guard case .object(let members)? = try? JSONParser.parse(answer), case .array(let tables)? = members["tables"]
+    else {
+      throw CommandFailure("\(database) gave an answer that cannot be read")
+    }
+    return RowType.withDistinctNames(tables.compactMap(DatabaseTable.init(json:)).map { RowType($0) })
   }
 
   private func rowTypes(_ path: String, _ file: ConfigurationFile) throws -> [RowType] {

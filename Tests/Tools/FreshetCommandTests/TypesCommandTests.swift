@@ -29,7 +29,7 @@ struct TypesCommandTests {
           "close date": string | null;
           depth: number | null;
           logo: Uint8Array | null;
-          price: AnyValue;
+          price: number | null;
           class: number | null;
         }
         """), "\(output)")
@@ -50,7 +50,7 @@ struct TypesCommandTests {
           var closeDate: String?
           var depth: Double?
           var logo: Data?
-          var price: SQLValue
+          var price: Double?
           var `class`: Int?
 
           enum CodingKeys: String, CodingKey {
@@ -64,6 +64,59 @@ struct TypesCommandTests {
           }
         }
         """), "\(output)")
+  }
+
+  private static let enumerated = """
+    CREATE TABLE task(id INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('open', 'done "well"')), total DECIMAL(10,2), x);
+    CREATE TABLE "odd one"("a b" TEXT, "class" INT);
+    """
+
+  @Test func `A column whose CHECK lists its texts has these, and a decimal is a number`() throws {
+    let folder = try ProgramFolder(Self.enumerated)
+    let script = try types([], folder)
+    #expect(script.contains(#"  status: "open" | "done \"well\"";"#), "\(script)")
+    #expect(script.contains("  total: number | null;\n  x: AnyValue;"), "\(script)")
+    #expect(try types(["--language", "swift"], folder).contains("  var status: String\n  var total: Double?\n"))
+  }
+
+  @Test func `Python has a class for each table, which Python takes`() throws {
+    let folder = try ProgramFolder(Self.enumerated + Self.awkward)
+    let script = try types(["--language", "python"], folder)
+    let expected = #"""
+      @dataclass
+      class Task:
+          """The table task."""
+
+          id: int
+          status: Literal["open", "done \"well\""]
+          total: Optional[float]
+          x: Any
+      """#
+    #expect(script.contains(expected), "\(script)")
+    #expect(
+      script.contains(
+        "OddOne = TypedDict(\"OddOne\", {\n    \"a b\": Optional[str],\n    \"class\": Optional[int],\n})"))
+    let python = Process()
+    python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    python.arguments = ["python3", "-c", script]
+    let output = Pipe()
+    python.standardError = output
+    try python.run()
+    let errors = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    python.waitUntilExit()
+    #expect(python.terminationStatus == 0, "\(errors)")
+  }
+
+  @Test func `A server's tables have the types of its file's`() throws {
+    let folder = try ProgramFolder(Self.enumerated)
+    let program = try Program(["serve", folder.database, "--port", "0"])
+    let address = "http://127.0.0.1:\(try program.port())"
+    for language in ["typescript", "swift", "python"] {
+      let served = try Program.run(["types", address, "--language", language])
+      let expected = try types(["--language", language], folder)
+      #expect(served.status == 0 && served.output == expected, "\(served)")
+    }
+    program.stop()
   }
 
   /// Calibre has `data`; whatever a table is called, compilers take what is written.
