@@ -193,6 +193,7 @@ struct ReplicatedFolderTests {
     #expect(try cluster.rows(0, "a").contains("first"))
     #expect(try cluster.get(0, LiveFolder.target("b", "/v1/snapshot?from=mine")).status == 404)
     #expect(try cluster.get(0, LiveFolder.target("c", "/v1/snapshot?from=t")).status == 404)
+    #expect(try !cluster.get(0, "/v1/databases").text.contains("\"b\""))
     #expect(try SQLiteShell(path: foreign).run("SELECT x FROM mine").contains("1"))
   }
 }

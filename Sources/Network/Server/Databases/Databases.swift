@@ -56,15 +56,21 @@ final class Databases: Sendable {
   }
 
   func isThere(_ name: DatabaseName) -> Bool {
-    if case .replicated = replicated, surroundings.replication?.replica(name.description) == nil { return false }
-    return places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
+    isServed(name) && places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
+  }
+
+  /// In a folder of copies a file that no replica makes is somebody else's.
+  private func isServed(_ name: DatabaseName) -> Bool {
+    guard case .replicated = replicated else { return true }
+    return surroundings.replication?.replica(name.description) != nil
   }
 
   /// The databases that a client may see, sorted. The reply comes on another thread, because the folders and files are
   /// read.
   func list(for identity: Identity, _ reply: @escaping @Sendable ([DatabaseListing]) -> Void) {
     queues[0].async { [self] in
-      let parts = Dictionary(grouping: places.names.filter { access.mayUse($0, identity) }, by: queue(of:))
+      let parts = Dictionary(
+        grouping: places.names.filter { isServed($0) && access.mayUse($0, identity) }, by: queue(of:))
       let all = Mutex<[DatabaseListing]>([])
       let done = DispatchGroup()
       for (queue, names) in parts {
