@@ -223,13 +223,6 @@ import Testing
     return (0..<results.count).contains { results.isPending(at: results.indexPath(atOffset: $0)!) }
   }
 
-  private func eventually(_ condition: () -> Bool) async -> Bool {
-    for _ in 0..<2_000 {
-      if condition() { return true }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-    return condition()
-  }
 }
 
 /// Applies each patch to what was there before it, and compares.

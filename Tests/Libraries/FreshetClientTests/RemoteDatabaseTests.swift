@@ -20,14 +20,6 @@ import Testing
 
   private static let byState = Query(from: "bank", orderBy: ["name"], sectionBy: "state")
 
-  private func eventually(_ condition: () -> Bool) async -> Bool {
-    for _ in 0..<2_000 {
-      if condition() { return true }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-    return condition()
-  }
-
   private func remote(_ live: LiveServer, _ transport: any LiveTransport = defaultTransport) throws -> RemoteDatabase {
     try RemoteDatabase("http://127.0.0.1:\(live.server.port)", transport: transport)
   }

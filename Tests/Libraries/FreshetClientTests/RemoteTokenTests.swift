@@ -50,14 +50,6 @@ import Testing
     database.results(.init(from: "orders", orderBy: ["id"])) { $0.values[0] }
   }
 
-  private func eventually(_ condition: () -> Bool) async -> Bool {
-    for _ in 0..<2_000 {
-      if condition() { return true }
-      try? await Task.sleep(for: .milliseconds(5))
-    }
-    return condition()
-  }
-
   private func ids(_ controller: FetchedResultsController<SQLValue>) -> [SQLValue?] {
     Array(controller.results.objects)
   }

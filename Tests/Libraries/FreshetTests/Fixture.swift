@@ -43,15 +43,6 @@ extension SectionedResults {
   }
 }
 
-/// Waits until a condition holds on the main actor; false after ten seconds.
-@MainActor func eventually(_ condition: () -> Bool) async -> Bool {
-  for _ in 0..<2_000 {
-    if condition() { return true }
-    try? await Task.sleep(for: .milliseconds(5))
-  }
-  return condition()
-}
-
 extension Banks {
   /// The same file elsewhere.
   static func make(_ path: String) throws {

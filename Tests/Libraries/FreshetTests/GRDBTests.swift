@@ -1,6 +1,7 @@
 import Foundation
 import Freshet
 import GRDB
+import TestSupport
 import Testing
 
 @MainActor struct GRDBTests {

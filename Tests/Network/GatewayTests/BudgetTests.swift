@@ -25,19 +25,10 @@ import Testing
     return socket
   }
 
-  /// Waits for what other threads bring about.
-  private func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-    for _ in 0..<2_000 {
-      if try condition() { return true }
-      usleep(5_000)
-    }
-    return false
-  }
-
   @Test func `Answers beyond the budget are refused, and short ones never`() throws {
     try withGateway(answering(), configure: { $0.limits.outgoingLimit = 40 << 20 }) { gateway in
       let unread = try (0..<2).map { _ in try ask(gateway, Self.large) }
-      #expect(eventually { gateway.counters.outgoing == 2 * Self.large })
+      #expect(comesTrue { gateway.counters.outgoing == 2 * Self.large })
       let refused = try ask(gateway, Self.large).readResponse()
       #expect(refused.status == 503 && refused.headers["retry-after"] == "1")
       #expect(refused.text.contains(#""code":"overloaded""#))
@@ -45,7 +36,7 @@ import Testing
       #expect(try ask(gateway, 1_000).readResponse().body.count == 1_000)
       // Answers under way come whole, and make room.
       for socket in unread { #expect(try socket.readResponse().body.count == Self.large) }
-      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(comesTrue { gateway.counters.outgoing == 0 })
       #expect(try ask(gateway, Self.large).readResponse().body.count == Self.large)
     }
   }
@@ -53,9 +44,9 @@ import Testing
   @Test func `An answer whose client has left makes room`() throws {
     try withGateway(answering(), configure: { $0.limits.outgoingLimit = 20 << 20 }) { gateway in
       let unread = try ask(gateway, Self.large)
-      #expect(eventually { gateway.counters.outgoing == Self.large })
+      #expect(comesTrue { gateway.counters.outgoing == Self.large })
       unread.reset()
-      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(comesTrue { gateway.counters.outgoing == 0 })
     }
   }
 
@@ -69,17 +60,17 @@ import Testing
       gateway.flush()
       // The rest that the kernel did not take is copied for each.
       let copies = 3 * Self.copied
-      #expect(eventually { gateway.counters.outgoing == blocking.size + copies })
+      #expect(comesTrue { gateway.counters.outgoing == blocking.size + copies })
       let shared = Frame(payload: [UInt8](repeating: 98, count: 5 << 20))
       gateway.queue(shared, to: sessions)
       gateway.flush()
-      #expect(eventually { gateway.counters.outgoing == blocking.size + shared.size + copies })
+      #expect(comesTrue { gateway.counters.outgoing == blocking.size + shared.size + copies })
       for client in clients.dropLast() {
         #expect(try client.readFrame().payload.count == Self.large)
         #expect(try client.readFrame().payload.count == 5 << 20)
       }
       clients[2].socket.reset()
-      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(comesTrue { gateway.counters.outgoing == 0 })
     }
   }
 
@@ -91,13 +82,13 @@ import Testing
       let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
       for _ in 0..<2 { gateway.send(frame, to: stream) }
       // And what libwebsockets has copied of it.
-      #expect(eventually { (frame.size...frame.size + Self.copied).contains(gateway.counters.outgoing) })
+      #expect(comesTrue { (frame.size...frame.size + Self.copied).contains(gateway.counters.outgoing) })
       socket.reset()
       #expect(try recorder.nextClosed() == stream)
-      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(comesTrue { gateway.counters.outgoing == 0 })
       // To one that is gone.
       gateway.send(frame, to: stream)
-      #expect(eventually { gateway.counters.outgoing == 0 })
+      #expect(comesTrue { gateway.counters.outgoing == 0 })
     }
   }
 
@@ -117,7 +108,7 @@ import Testing
       let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
       gateway.queue(frame, to: [asleep.rawValue, awake.rawValue])
       gateway.flush()
-      #expect(eventually { gateway.counters.outgoing == frame.size + Self.large + 2 * Self.copied })
+      #expect(comesTrue { gateway.counters.outgoing == frame.size + Self.large + 2 * Self.copied })
       let head = try slow.socket.read(10)
       #expect(head.count == 10)
       // Every round is a sweep: one that takes a little now and then stays, and one that only talks does not.

@@ -30,15 +30,6 @@ import Wire
     return all
   }
 
-  private func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-    let end = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < end {
-      if try condition() { return true }
-      usleep(20_000)
-    }
-    return false
-  }
-
   private func isOpen(_ name: String, _ live: LiveFolder) throws -> Bool {
     try listing(live).contains { $0["name"] == .string(name) && $0["open"] == .bool(true) }
   }
@@ -100,7 +91,7 @@ import Wire
     for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: live.path("new.db") + suffix) }
     #expect(rename(live.path("other.db"), live.path("new.db")) == 0)
     #expect(
-      try eventually {
+      try comesTrue {
         try client.catchUp(["l"])
         return names(client) == ["other 1", "other 2"]
       })
@@ -123,7 +114,7 @@ import Wire
     #expect(try isOpen("a", live), "it is used")
     client!.socket.close()
     client = nil
-    #expect(try eventually { try !isOpen("a", live) })
+    #expect(try comesTrue { try !isOpen("a", live) })
     // Without the server: SQLite may have it for itself.
     try live.write("a.sqlite", "PRAGMA locking_mode = EXCLUSIVE; UPDATE item SET name = name")
     let again = try live.connect("a")
@@ -147,7 +138,7 @@ import Wire
     let answer = try live.get("b", "/v1/schema")
     #expect(answer.status == 503 && answer.text.contains("overloaded"))
     c.socket.close()
-    #expect(try eventually { try live.get("b", "/v1/schema").status == 200 })
+    #expect(try comesTrue { try live.get("b", "/v1/schema").status == 200 })
     try a.subscribe("l", Self.query)
     #expect(names(a) == ["a 1", "a 2"])
   }
@@ -163,7 +154,7 @@ import Wire
     try live.make("new.db", Self.sql("new"))
     #expect(rename(live.path("new.db"), live.path("a.sqlite")) == 0)
     #expect(
-      try eventually {
+      try comesTrue {
         try a.catchUp(["l"])
         return names(a) == ["new 1", "new 2"]
       })
@@ -193,7 +184,7 @@ import Wire
         try live.write("d\(number).sqlite", "UPDATE item SET name = 'round \(round)' WHERE id < 10")
       }
       #expect(
-        try eventually {
+        try comesTrue {
           try slow.receive()
           return slow.models["l"]?.isComplete == true && names(slow).first == "round 4"
         }, "database \(number)")

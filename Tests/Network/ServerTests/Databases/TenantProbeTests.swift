@@ -122,7 +122,8 @@ import Wire
       "/v1/snapshot?from=\(other).item", "/v1/snapshot?sql=SELECT%20file%20FROM%20pragma_database_list", "/v1/queries",
       "/v1/queries/quartz_query", "/v1/schema", "/v1/explain?from=item", "/v1/explain?from=\(other)_only",
       "/v1/statements", "/v1/server",
-      "/v1/databases", "/v1/snapshot?from=item&lastEventId=\(tag)", "/v1/databases?name=\(other)", "/metrics", "/metrics/history",
+      "/v1/databases", "/v1/snapshot?from=item&lastEventId=\(tag)", "/v1/databases?name=\(other)", "/metrics",
+      "/metrics/history",
       "/healthz",
     ].randomElement(using: &random)!
     if Int.random(in: 0..<4, using: &random) > 0 { return ("GET", place + route, nil) }

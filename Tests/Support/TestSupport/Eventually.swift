@@ -1,0 +1,23 @@
+import Foundation
+
+/// Whether a condition holds within twenty seconds. Blocks.
+package func comesTrue(_ condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + .seconds(20)
+  while ContinuousClock.now < end {
+    if try condition() { return true }
+    usleep(5_000)
+  }
+  return try condition()
+}
+
+/// The same, for tests of what the caller's actor has to do meanwhile.
+package func eventually(
+  isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
+) async -> Bool {
+  let end = ContinuousClock.now + .seconds(20)
+  while ContinuousClock.now < end {
+    if condition() { return true }
+    try? await Task.sleep(for: .milliseconds(5))
+  }
+  return condition()
+}
