@@ -59,7 +59,7 @@ final class Databases: Sendable {
     isServed(name) && places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
   }
 
-  /// In a folder of copies a file that no replica makes is somebody else's.
+  /// A file in a folder of copies is served only where a replica makes it.
   private func isServed(_ name: DatabaseName) -> Bool {
     guard case .replicated = replicated else { return true }
     return surroundings.replication?.replica(name.description) != nil
