@@ -141,8 +141,8 @@ def node_follows_the_list(use):
 @test
 def python_follows_the_list(use):
     (use.folder / "list.py").write_text(use.snippets["Python"])
-    clients = pathlib.Path(__file__).resolve().parents[3] / "examples/clients/python"
-    use.follows(f"env PYTHONPATH={clients} {sys.executable} -u list.py", "^3 ", "^(patch|several|snapshot) 3")
+    package = pathlib.Path(__file__).resolve().parents[3] / "python/src"
+    use.follows(f"env PYTHONPATH={package} {sys.executable} -u list.py", "^snapshot 3", "^(patch|several) 3")
 
 
 @test
