@@ -29,11 +29,11 @@ final class MetricsHistory: Sendable {
   private static let length = 600.0
   private static let interval = 5
 
-  /// - Parameter count: how many databases are open now: each follower is asked, so that many are asked less often.
+  /// - Parameter count: the number of open databases. Each follower is asked, and looks at its file then: one in a second.
   func start(
     count: @escaping @Sendable () -> Int, _ metrics: @escaping @Sendable (@escaping @Sendable (String) -> Void) -> Void
   ) {
-    let wait = max(Self.interval, count() / 20)
+    let wait = max(Self.interval, count())
     queue.asyncAfter(deadline: .now() + DispatchTimeInterval.seconds(wait)) { [weak self] in
       guard let self, !isStopped.load(ordering: .relaxed) else { return }
       metrics { [weak self] text in self?.add(text, at: Date().timeIntervalSince1970) }
