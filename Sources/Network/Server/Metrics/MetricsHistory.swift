@@ -29,7 +29,8 @@ final class MetricsHistory: Sendable {
   private static let length = 600.0
   private static let interval = 5
 
-  /// - Parameter count: the number of open databases. Each follower is asked, and looks at its file then: one in a second.
+  /// - Parameter count: the number of open databases. Each follower is asked, and looks at its file then: one in a
+  ///   second.
   func start(
     count: @escaping @Sendable () -> Int, _ metrics: @escaping @Sendable (@escaping @Sendable (String) -> Void) -> Void
   ) {
