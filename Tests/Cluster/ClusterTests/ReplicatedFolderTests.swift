@@ -63,7 +63,7 @@ struct ReplicatedFolderTests {
     }
 
     func eventually(_ failure: String, _ isSo: () throws -> Bool) throws {
-      let end = Date() + 60
+      let end = Date() + 180
       while try !isSo() {
         if Date() > end { throw RawSocket.Failure(description: failure) }
         usleep(20_000)
@@ -108,9 +108,10 @@ struct ReplicatedFolderTests {
   }
 
   @Test(arguments: [PropertySeeds.repeated ?? .random(in: 0 ... .max)])
-  func `A hundred small files are replicated, whatever happens to the broker and to copies`(seed: UInt64) throws {
+  func `Small files are replicated, whatever happens to the broker and to copies`(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let names = (0..<100).map { "tenants/t\($0)" }
+    // A hundred take a busy machine minutes.
+    let names = (0..<(TestDepth.isLong ? 100 : 30)).map { "tenants/t\($0)" }
     let databases = Dictionary(
       uniqueKeysWithValues: names.map { ("\($0).sqlite", "\(Self.schema) INSERT INTO t VALUES (1, '\($0)', 0.5)") })
     let cluster = try Cluster(databases, copies: 2)
