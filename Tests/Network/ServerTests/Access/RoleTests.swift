@@ -183,9 +183,10 @@ import Wire
 
   @Test func `A token whose role is not there is told so`() throws {
     let file = try ConfigurationFile(yaml: "roles: { clerk: { tables: { orders: }, queries: any } }", name: "x")
+    let tokens = try JWTConfiguration.shared()
     let live = try LiveServer(Self.schema) {
       $0.access.roles = file.roles
-      $0.authentication = try! JWTConfiguration.shared()
+      $0.authentication = tokens
     }
     let token = try TokenMaker.shared().token(#"{"sub":"s","role":"clrk"}"#)
     let answer = try live.http("GET", "/v1/snapshot?from=orders", headers: ["Authorization: Bearer \(token)"])
