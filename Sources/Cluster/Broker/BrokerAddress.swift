@@ -32,7 +32,8 @@ package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
     self.hosts = "\(scheme)://\(authority)"
   }
 
-  private static func isNameByte(_ byte: UInt8) -> Bool {
+  /// Whether the names of streams and subjects may have a byte as it is: a letter, a digit, - or _.
+  package static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):

@@ -167,7 +167,7 @@ private struct ConfigurationCheck {
       check(
         mine.filter(\.isUnfiltered), for: Query.Access(), RoleSchema(unrestricted: schema), location, path,
         "\(place), ")
-      for query in mine { lines += warnings(of: query, for: role, schema, location) }
+      lines += warnings(of: mine, for: role, schema, location)
     } catch { add(path, "\(place): \(error.message)") }
     lines.append("  may ask \(asked(role))")
     let run =
@@ -175,23 +175,27 @@ private struct ConfigurationCheck {
     lines.append("  may write \(run.isEmpty ? "nothing" : run.joined(separator: ", "))")
   }
 
-  /// Rows that a published query shows a role, and its own queries would not.
+  /// Rows that published queries show a role, and its own queries would not.
   private func warnings(
-    of published: PublishedQuery, for role: Role, _ schema: DatabaseSchema, _ location: String
+    of queries: [PublishedQuery], for role: Role, _ schema: DatabaseSchema, _ location: String
   ) -> [String] {
     let unrestricted = RoleSchema(unrestricted: schema)
-    guard let checker = try? FragmentChecker(path: location, role: unrestricted),
-      let compiled = try? QueryCompiler.compile(unrestricted.narrowed(published.sample), checker: checker),
-      let tables = try? compiled.explanation(checker: checker).tables.map(\.name)
-    else { return [] }
-    return Set(tables).sorted().compactMap { table in
-      guard let rule = role.tables.tables[table.lowercased()] else {
-        return "    (the query \(published.name) reads \(table), which this role may not read otherwise)"
-      }
-      guard published.isUnfiltered, rule.rows != nil else { return nil }
-      return
-        "    (the query \(published.name) reads all rows of \(table), also those that this role may not read otherwise)"
+    guard !queries.isEmpty, let checker = try? FragmentChecker(path: location, role: unrestricted) else { return [] }
+    return queries.flatMap { published -> [String] in
+      guard let compiled = try? QueryCompiler.compile(unrestricted.narrowed(published.sample), checker: checker),
+        let tables = try? compiled.explanation(checker: checker).tables.map(\.name)
+      else { return [] }
+      return Set(tables).sorted().compactMap { warning(of: published, reading: $0, for: role) }
     }
+  }
+
+  private func warning(of published: PublishedQuery, reading table: String, for role: Role) -> String? {
+    guard let rule = role.tables.tables[table.lowercased()] else {
+      return "    (the query \(published.name) reads \(table), which this role may not read otherwise)"
+    }
+    guard published.isUnfiltered, rule.rows != nil else { return nil }
+    return
+      "    (the query \(published.name) reads all rows of \(table), also those that this role may not read otherwise)"
   }
 
   private func asked(_ role: Role) -> String {

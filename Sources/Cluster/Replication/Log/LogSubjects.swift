@@ -56,19 +56,20 @@ package struct LogSubjects: Sendable {
   /// digits, - and _ are written as = and two digits. Different names have different tokens.
   static func token(of database: String) -> String {
     let token = database.utf8.reduce(into: "") { token, byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      if BrokerAddress.isNameByte(byte) {
         token.unicodeScalars.append(Unicode.Scalar(byte))
-      default: token += "=" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      } else {
+        token += "=" + hexadecimal(byte)
       }
     }
     // Brokers keep a stream in a folder of its name.
     if token.utf8.count <= 120 { return token }
     let digest = Digest()
     digest.add(Array(database.utf8))
-    return "=h" + digest.value().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    return "=h" + digest.value().map(hexadecimal).joined()
   }
+
+  private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 }
 
 /// A request of one server to another.

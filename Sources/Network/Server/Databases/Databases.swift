@@ -56,8 +56,10 @@ final class Databases: Sendable {
   }
 
   func isThere(_ name: DatabaseName) -> Bool {
-    isServed(name) && places.path(of: name) != nil && !state.withLock { $0.removing.contains(name) }
+    isServed(name) && places.path(of: name) != nil && !isBeingRemoved(name)
   }
+
+  func isBeingRemoved(_ name: DatabaseName) -> Bool { state.withLock { $0.removing.contains(name) } }
 
   /// A file in a folder of copies is served only where a replica makes it.
   private func isServed(_ name: DatabaseName) -> Bool {

@@ -41,15 +41,15 @@ final class PublishedFolder: Sendable {
   func start() {
     worker.start { [self] in
       // The thread's own: what the log says.
-      var told: Set<DatabaseName>?
+      var listed: Set<DatabaseName>?
       var trouble = ""
       while !worker.mustStop {
         look()
         do {
-          try tell(&told)
+          try announce(&listed)
           trouble = ""
         } catch {
-          told = nil
+          listed = nil
           if "\(error)" != trouble { logger.warning("the log does not list the databases: \(error)") }
           trouble = "\(error)"
         }
@@ -88,7 +88,7 @@ final class PublishedFolder: Sendable {
     let now = clock.now
     // An unreadable folder says nothing of its files.
     guard let names = databases.places.readableNames else { return }
-    let there = Set(names.filter(databases.isThere))
+    let there = Set(names.filter { !databases.isBeingRemoved($0) })
     let (toOpen, toClose) = entries.withLock { entries in (open(there, now, &entries), close(there, now, &entries)) }
     for name in toOpen {
       let result = databases.use(name) { [self] in noteOpened(name, $0) }
@@ -153,9 +153,9 @@ final class PublishedFolder: Sendable {
 
   // MARK: - The log
 
-  /// - Parameter told: the databases that the log lists; nil: unknown.
-  private func tell(_ told: inout Set<DatabaseName>?) throws {
-    var known = try told ?? read()
+  /// - Parameter listed: the databases that the log lists; nil: unknown.
+  private func announce(_ listed: inout Set<DatabaseName>?) throws {
+    var known = try listed ?? read()
     // Notices that the broker has lost are sent again.
     if try index.count() ?? 0 < known.count { known = [] }
     let (published, gone) = entries.withLock { entries in
@@ -176,18 +176,18 @@ final class PublishedFolder: Sendable {
       known.remove(name)
       entries.withLock { if case .gone = $0[name] { $0[name] = nil } }
     }
-    told = known
+    listed = known
   }
 
   /// The databases in the log. Databases that the former server published, and that are missing now, are marked as
   /// missing.
   private func read() throws -> Set<DatabaseName> {
     try index.ensure()
-    let told = Set(try index.all().filter { !$0.isRemoved }.compactMap { DatabaseName($0.name) })
+    let listed = Set(try index.all().filter { !$0.isRemoved }.compactMap { DatabaseName($0.name) })
     let now = clock.now
     entries.withLock { entries in
-      for name in told where entries[name] == nil { entries[name] = .missing(nil, since: now) }
+      for name in listed where entries[name] == nil { entries[name] = .missing(nil, since: now) }
     }
-    return told
+    return listed
   }
 }

@@ -40,10 +40,6 @@ extension ServerReplication {
   }
 }
 
-extension [Publisher.State] {
-  fileprivate func sum(of count: (Publisher.State) -> Int) -> Int { reduce(0) { $0 + count($1) } }
-}
-
-extension [Replica.State] {
-  fileprivate func sum(of count: (Replica.State) -> Int) -> Int { reduce(0) { $0 + count($1) } }
+extension Array {
+  fileprivate func sum(of count: (Element) -> Int) -> Int { reduce(0) { $0 + count($1) } }
 }
