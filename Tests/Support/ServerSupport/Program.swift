@@ -55,6 +55,8 @@ package final class Program {
     isRead.wait()
     program.process.waitUntilExit()
     guardian.cancel()
+    try program.output.fileHandleForReading.close()
+    try handle.close()
     return (
       program.process.terminationStatus, String(decoding: output, as: UTF8.self),
       String(decoding: errors.withLock { $0 }, as: UTF8.self)

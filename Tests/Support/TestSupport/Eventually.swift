@@ -1,8 +1,8 @@
 import Foundation
 
-/// Whether a condition holds within twenty seconds. Blocks.
-package func comesTrue(_ condition: () throws -> Bool) rethrows -> Bool {
-  let end = ContinuousClock.now + .seconds(20)
+/// Whether a condition holds within a time. Blocks.
+package func comesTrue(within time: Duration = .seconds(20), _ condition: () throws -> Bool) rethrows -> Bool {
+  let end = ContinuousClock.now + time
   while ContinuousClock.now < end {
     if try condition() { return true }
     usleep(5_000)

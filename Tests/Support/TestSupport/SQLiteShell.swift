@@ -21,6 +21,7 @@ package struct SQLiteShell {
     input.fileHandleForWriting.write(Data(sql.utf8))
     try input.fileHandleForWriting.close()
     let printed = try output.fileHandleForReading.readToEnd() ?? Data()
+    try output.fileHandleForReading.close()
     process.waitUntilExit()
     return String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
@@ -54,5 +55,7 @@ package final class SQLiteSession {
   deinit {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
+    // Foundation may keep the pipe for longer, and its start of a process may crash where 1,300 files are open.
+    try? output.fileHandleForReading.close()
   }
 }

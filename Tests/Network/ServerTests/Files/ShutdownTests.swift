@@ -69,6 +69,22 @@ import Testing
     live.stop()
   }
 
+  /// Sooner than its timers' next turns.
+  @Test func `A server that has stopped is given up whole`() throws {
+    let live = try LiveServer(Self.schema)
+    weak var log: RecordedLog?
+    do {
+      let recorded = RecordedLog()
+      log = recorded
+      var configuration = ServerConfiguration(database: live.path)
+      configuration.listening.port = 0
+      let server = try FreshetServer(configuration, logger: recorded.logger())
+      _ = try LiveClient(port: server.port)
+      server.stop()
+    }
+    #expect(comesTrue(within: .seconds(3)) { log == nil })
+  }
+
   /// Whatever hangs: here every `close` of the process, held up by strace.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"))
   func `A server that cannot stop is ended by force`() throws {
