@@ -1,9 +1,5 @@
 // @ts-check
-/**
- * The commits that the server remembers for this page, newest first. The feed goes on from where an earlier visit
- * began, as far as the
- * server's history goes back.
- */
+/** The commits that the server remembers, newest first, and those that happen while the page is open. */
 
 import { encoded } from "../client/values.js";
 
@@ -26,28 +22,18 @@ export class ActivityLog extends EventTarget {
   entries = [];
   /** @type {any} why the server does not tell */
   error = null;
-  /**
-   * The position before each entry.
-   *
-   * @type {string[]}
-   */
-  #before = [];
+  /** Whether the server has begun to tell. */
+  isOpen = false;
   #rows = 0;
-  /** @type {string | null} */
-  #position = null;
   #hasBegun = false;
 
   /**
    * @param {Client} client
-   * @param {Pick<Storage, "getItem" | "setItem"> | null} storage keeps where to begin
-   * @param {string} place the server's address
    * @param {() => Promise<number>} currentCommit what the file is at when the page is opened
    */
-  constructor(client, storage, place, currentCommit) {
+  constructor(client, currentCommit) {
     super();
     this.client = client;
-    this.storage = storage;
-    this.name = `freshet activity ${place}`;
     this.currentCommit = currentCommit;
   }
 
@@ -60,10 +46,8 @@ export class ActivityLog extends EventTarget {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     const opened = await this.currentCommit().catch(() => -1);
-    const since = this.#kept();
-    this.#position = since;
     try {
-      for await (const change of this.client.changes({ since: since ?? "oldest" })) this.#take(change, opened);
+      for await (const change of this.client.changes({ since: "oldest" })) this.#take(change, opened);
     } catch (error) {
       this.error = error;
       this.#hasBegun = false;
@@ -72,43 +56,25 @@ export class ActivityLog extends EventTarget {
   }
 
   /** @param {DatabaseChange} change @param {number} opened the commit at which the page was opened */
-  #take({ position, commit, commits, changes, gap }, opened) {
-    const before = this.#position ?? position;
-    this.#position = position;
+  #take({ commit, commits, changes, gap }, opened) {
     this.error = null;
-    if (gap !== undefined) this.#add({ commit: null, commits: 0, gap, changes: [], time: new Date() }, position);
+    this.isOpen = true;
+    if (gap !== undefined) this.#add({ commit: null, commits: 0, gap, changes: [], time: new Date() });
     else if (changes.length > 0 && commit !== undefined) {
-      this.#add({ commit, commits: commits ?? 1, gap: null, changes, time: commit > opened ? new Date() : null }, before);
-    } else if (this.entries.length === 0) this.#keep(position);
+      this.#add({ commit, commits: commits ?? 1, gap: null, changes, time: commit > opened ? new Date() : null });
+    }
     this.dispatchEvent(new Event("change"));
   }
 
-  /** @param {Entry} entry @param {string} before the position from which a later visit gets it again */
-  #add(entry, before) {
+  /** @param {Entry} entry */
+  #add(entry) {
     // The server no longer knows the commits before a gap.
-    if (entry.gap !== null) [this.entries, this.#before, this.#rows] = [[], [], 0];
+    if (entry.gap !== null) [this.entries, this.#rows] = [[], 0];
     this.entries = [entry, ...this.entries];
-    this.#before.unshift(before);
     this.#rows += entry.changes.length;
     while (this.entries.length > 1 && (this.entries.length > mostEntries || this.#rows > mostRows)) {
       this.#rows -= this.entries[this.entries.length - 1].changes.length;
       this.entries.pop();
-      this.#before.pop();
-    }
-    this.#keep(this.#before[this.#before.length - 1]);
-  }
-
-  #kept() {
-    return this.storage?.getItem(this.name) ?? null;
-  }
-
-  /** @param {string} position */
-  #keep(position) {
-    if (this.#kept() === position) return;
-    try {
-      this.storage?.setItem(this.name, position);
-    } catch {
-      // Storage may be full or forbidden: the next visit begins with what happens then.
     }
   }
 }

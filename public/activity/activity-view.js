@@ -4,10 +4,8 @@
 import { Catalogue } from "../browser/catalogue.js";
 import { ask } from "../shell/ask.js";
 import { element, fillSelect, formatted, part } from "../shell/dom.js";
-import { databaseAddress } from "../shell/place.js";
 import { loadSchema, mayWrite } from "../shell/schema.js";
 import { request } from "../shell/session.js";
-import { keptStorage } from "../shell/storage.js";
 import { Undo } from "../shell/undo.js";
 import { reasonOf } from "../shell/reason.js";
 import { formatActivity, parseActivity } from "./activity-address.js";
@@ -50,7 +48,7 @@ export class ActivityView {
   constructor(client) {
     this.client = client;
     this.#undo = new Undo(client, () => this.#isShown);
-    this.#log = new ActivityLog(client, keptStorage(), databaseAddress, currentCommit);
+    this.#log = new ActivityLog(client, currentCommit);
     this.#log.addEventListener("change", () => this.#arrived());
     this.#table.addEventListener("change", () => { location.hash = formatActivity({ table: this.#table.value || null, key: null }); });
     this.#held.addEventListener("click", () => {
@@ -157,10 +155,11 @@ export class ActivityView {
 
   /** @param {Entry[]} wanted */
   #showNote(wanted) {
-    const { error, isCut } = this.#log;
+    const { error, isCut, isOpen } = this.#log;
     const ofWhat = this.#address.key !== null ? "This row has" : this.#address.table !== null ? "This table has" : "The file has";
     const commits = wanted.filter(({ commit }) => commit !== null).length;
     if (error) this.#note.textContent = `The server does not tell what changes: ${error.message}`;
+    else if (!isOpen) this.#note.textContent = "Reading what the server remembers…";
     else if (commits === 0) this.#note.textContent = `${ofWhat} not changed since changes were first followed here. Whatever program writes to it, its next commit is shown.`;
     else this.#note.textContent = `${formatted(commits)} ${commits === 1 ? "commit" : "commits"}${isCut ? ", the newest ones" : ""}`;
   }

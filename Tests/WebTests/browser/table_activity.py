@@ -1,32 +1,27 @@
 """The page of changes: commits of another program, of one row, and putting back."""
 import contextlib
-import re
-import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, tests
+from harness import tests
 from table_files import sql
-from table_page import TablePage
+from table_page import TablePage, WritingServer
 
 TESTS, test = tests()
 
 
 @contextlib.contextmanager
-def activity(browser, server, address="activity"):
-    page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
-    try:
-        page.page.goto(f"{server.url}#{address}")
-        expect(note(page)).to_contain_text(re.compile("commit|changed"))
-        # The feed has begun: it has a position to go on from.
-        deadline = time.monotonic() + PATIENCE
-        while not page.page.evaluate("() => Object.keys(localStorage).some((name) => name.startsWith('freshet activity'))"):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        yield page
-        assert page.errors == [], page.errors
-    finally:
-        page.page.close()
+def activity(browser, database):
+    """The page, of a server that remembers nothing yet."""
+    with WritingServer(database, "--allow-writes", "--no-state") as server:
+        page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
+        try:
+            page.page.goto(f"{server.url}#activity")
+            expect(note(page)).to_contain_text("The file has not changed since")
+            yield page
+            assert page.errors == [], page.errors
+        finally:
+            page.page.close()
 
 
 def note(page):
@@ -42,39 +37,40 @@ def sides(card):
 
 
 @test
-def each_commit_is_shown_with_old_and_new(browser, server):
-    with activity(browser, server) as page:
-        old = sql(server.database, "SELECT ShipCity FROM Orders WHERE OrderID = 10300").strip()
-        sql(server.database, "UPDATE Orders SET ShipCity = 'Ys' WHERE OrderID = 10300")
+def each_commit_is_shown_with_old_and_new(browser, database):
+    with activity(browser, database) as page:
+        old = sql(database, "SELECT ShipCity FROM Orders WHERE OrderID = 10300").strip()
+        sql(database, "UPDATE Orders SET ShipCity = 'Ys' WHERE OrderID = 10300")
         expect(card(page).locator(".op")).to_have_text("changed")
         assert sides(card(page)) == [["ShipCity", old, "Ys"]]
         expect(card(page).get_by_role("link", name="10300")).to_have_attribute("href", "#/Orders?row=%5B10300%5D")
-        sql(server.database, "BEGIN; INSERT INTO log VALUES (1, 'activity'); UPDATE Orders SET ShipCity = 'Is' WHERE OrderID = 10300; COMMIT")
+        sql(database, "BEGIN; INSERT INTO log VALUES (1, 'activity'); UPDATE Orders SET ShipCity = 'Is' WHERE OrderID = 10300; COMMIT")
         expect(card(page).locator("h3")).to_have_text(["Orders", "log"])
         expect(page.page.locator(".commit-card")).to_have_count(2)
         page.page.locator("#activity").get_by_label("Table").select_option("log")
         expect(page.page.locator(".commit-card")).to_have_count(1)
         expect(card(page).locator("h3")).to_have_text(["log"])
-        sql(server.database, f"DELETE FROM log WHERE message = 'activity'; UPDATE Orders SET ShipCity = '{old}' WHERE OrderID = 10300")
+        sql(database, f"DELETE FROM log WHERE message = 'activity'; UPDATE Orders SET ShipCity = '{old}' WHERE OrderID = 10300")
 
 
 @test
-def a_visit_goes_on_where_the_last_one_began(browser, server):
-    with activity(browser, server) as page:
-        sql(server.database, "UPDATE Orders SET ShipName = 'one' WHERE OrderID = 10301")
+def a_visit_shows_what_the_server_remembers(browser, database):
+    with activity(browser, database) as page:
+        sql(database, "UPDATE Orders SET ShipName = 'one' WHERE OrderID = 10301")
         expect(page.page.locator(".commit-card")).to_have_count(1)
+        address = page.page.url
         page.page.goto("about:blank")
-        sql(server.database, "UPDATE Orders SET ShipName = 'two' WHERE OrderID = 10301")
-        page.page.goto(f"{server.url}#activity")
+        sql(database, "UPDATE Orders SET ShipName = 'two' WHERE OrderID = 10301")
+        page.page.goto(address)
         expect(page.page.locator(".commit-card")).to_have_count(2)
         expect(card(page)).to_contain_text("before this page was opened")
         assert sides(card(page))[0][1:] == ["one", "two"]
 
 
 @test
-def a_row_leads_to_its_changes(browser, server):
-    with activity(browser, server) as page:
-        sql(server.database, "UPDATE Orders SET ShipName = 'three' WHERE OrderID IN (10302, 10303)")
+def a_row_leads_to_its_changes(browser, database):
+    with activity(browser, database) as page:
+        sql(database, "UPDATE Orders SET ShipName = 'three' WHERE OrderID IN (10302, 10303)")
         expect(page.page.locator(".row-change")).to_have_count(2)
         page.go("Orders?row=[10302]")
         page.panel.get_by_role("link", name="What changed last").click()
@@ -85,14 +81,14 @@ def a_row_leads_to_its_changes(browser, server):
 
 
 @test
-def a_row_is_put_back_unless_it_has_changed_since(browser, server):
-    with activity(browser, server) as page:
-        before = sql(server.database, "SELECT * FROM Orders WHERE OrderID = 10304").strip()
-        sql(server.database, "UPDATE Orders SET ShipName = 'four', Freight = 1 WHERE OrderID = 10304")
+def a_row_is_put_back_unless_it_has_changed_since(browser, database):
+    with activity(browser, database) as page:
+        before = sql(database, "SELECT * FROM Orders WHERE OrderID = 10304").strip()
+        sql(database, "UPDATE Orders SET ShipName = 'four', Freight = 1 WHERE OrderID = 10304")
         expect(page.page.locator(".commit-card")).to_have_count(1)
         card(page).get_by_role("button", name="Put back").click()
         expect(page.toast).to_contain_text("1 row put back.")
-        assert sql(server.database, "SELECT * FROM Orders WHERE OrderID = 10304").strip() == before
+        assert sql(database, "SELECT * FROM Orders WHERE OrderID = 10304").strip() == before
         # The first commit's card is the second one then, and the row is not what that commit made it.
         page.page.locator(".held-commits").click()
         expect(page.page.locator(".commit-card")).to_have_count(2)
@@ -102,28 +98,28 @@ def a_row_is_put_back_unless_it_has_changed_since(browser, server):
         expect(page.toast).to_contain_text("1 row put back.")
         page.toast.get_by_role("button", name="Undo").click()
         expect(page.toast).to_contain_text("Undone")
-        assert sql(server.database, "SELECT * FROM Orders WHERE OrderID = 10304").strip() == before
+        assert sql(database, "SELECT * FROM Orders WHERE OrderID = 10304").strip() == before
 
 
 @test
-def a_commit_is_put_back_as_a_whole(browser, server):
-    with activity(browser, server) as page:
-        before = sql(server.database, "SELECT count(*), total(at) FROM log").strip()
-        sql(server.database, "BEGIN; DELETE FROM log WHERE at <= 1700000003; INSERT INTO log VALUES (100, 'whole'); UPDATE log SET message = 'whole' WHERE at = 1700000005; COMMIT")
+def a_commit_is_put_back_as_a_whole(browser, database):
+    with activity(browser, database) as page:
+        before = sql(database, "SELECT count(*), total(at) FROM log").strip()
+        sql(database, "BEGIN; DELETE FROM log WHERE at <= 1700000003; INSERT INTO log VALUES (100, 'whole'); UPDATE log SET message = 'whole' WHERE at = 1700000005; COMMIT")
         expect(page.page.locator(".commit-card")).to_have_count(1)
         card(page).get_by_role("button", name="Put all back").click()
         expect(page.toast).to_contain_text("rows put back.")
-        assert sql(server.database, "SELECT count(*), total(at) FROM log").strip() == before
+        assert sql(database, "SELECT count(*), total(at) FROM log").strip() == before
 
 
 @test
-def new_commits_wait_while_somebody_reads(browser, server):
-    with activity(browser, server) as page:
+def new_commits_wait_while_somebody_reads(browser, database):
+    with activity(browser, database) as page:
         page.page.set_viewport_size({"width": 1280, "height": 420})
-        sql(server.database, "UPDATE Orders SET ShipCity = 'r' WHERE OrderID < 10320")
+        sql(database, "UPDATE Orders SET ShipCity = 'r' WHERE OrderID < 10320")
         expect(page.page.locator(".commit-card")).to_have_count(1)
         page.page.locator(".commit-scroller").evaluate("scroller => { scroller.scrollTop = 200 }")
-        sql(server.database, "UPDATE Orders SET ShipCity = 's' WHERE OrderID = 10300")
+        sql(database, "UPDATE Orders SET ShipCity = 's' WHERE OrderID = 10300")
         expect(page.page.locator(".held-commits")).to_have_text("1 new commit")
         expect(page.page.locator(".commit-card")).to_have_count(1)
         page.page.locator(".held-commits").click()
