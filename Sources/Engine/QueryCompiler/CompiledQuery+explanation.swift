@@ -19,7 +19,8 @@ extension CompiledQuery {
     let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     var explanation = Explanation(
-      maintenance: maintenance, reason: sentence, tables: explained, sql: askedSQL, advice: advice, plan: plan)
+      maintenance: maintenance, reason: sentence(comparing: hasNoWAL), tables: explained, sql: askedSQL, advice: advice,
+      plan: plan)
     if !isOfRole { explanation.relation = following.relation }
     return explanation
   }
@@ -51,7 +52,10 @@ extension CompiledQuery {
   }
 
   /// Why it is kept up to date in this way.
-  package var sentence: String {
+  package var sentence: String { sentence(comparing: false) }
+
+  /// - Parameter comparesTables: whether changed rows are found by comparing whole tables.
+  private func sentence(comparing comparesTables: Bool) -> String {
     if unit == nil { return "The query is run again after a change: \(reason)." }
     if let slowness { return "The query is run again after a change: \(slowness)." }
     if let table = tables.first(where: { $0.isVisible && $0.sources == nil }) {
@@ -66,6 +70,7 @@ extension CompiledQuery {
       tables.contains { following(of: $0) == .join } ? "; one of a joined table leads to the rows that it joins" : ""
     let totaled =
       hasTotals && plan.totalAggregates.isEmpty ? "; totals are computed from all rows after each change" : ""
+    let reason = comparesTables && reason == QueryCompiler.captured ? QueryCompiler.compared : reason
     return reason.prefix(1).uppercased() + reason.dropFirst() + joined + exception + totaled + "."
   }
 

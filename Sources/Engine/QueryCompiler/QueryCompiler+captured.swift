@@ -12,6 +12,8 @@ import Store
 extension QueryCompiler {
   /// How such a query is kept up to date, as a part of a sentence.
   static let captured = "a changed row is read from the pages that its commit wrote"
+  /// As `captured`, but for a file with a rollback journal.
+  static let compared = "a changed row is found by comparing the whole table with what is remembered of it"
 
   /// - Parameter selected: the SELECT up to its list.
   /// - Returns: nil when changed rows must be looked up.

@@ -50,7 +50,10 @@ enum DatabaseFile {
     return names.sorted().prefix(200).filter { isDatabase("\(folder)/\($0)") }
   }
 
-  /// Whether a file begins as SQLite's do. Only while nothing in this process has a database open, as `hasWAL`.
+  /// Whether a file begins as SQLite's do.
+  ///
+  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor
+  /// of that file is closed, and others would then take themselves for the last and delete the -wal.
   private static func isDatabase(_ path: String) -> Bool {
     var about = stat()
     guard stat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG, let file = FileHandle(forReadingAtPath: path)
@@ -58,17 +61,6 @@ enum DatabaseFile {
       return false
     }
     return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
-  }
-
-  /// Whether a file says in its header that it has a write-ahead log; nil when it is not there or is empty.
-  ///
-  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor
-  /// of that file is closed, and others would then take themselves for the last and delete the -wal.
-  static func hasWAL(_ path: String) -> Bool? {
-    guard let file = FileHandle(forReadingAtPath: path), let header = try? file.read(upToCount: 20), header.count == 20
-    else { return nil }
-    // The file format's version for writers: 1 for a rollback journal, 2 for a write-ahead log.
-    return header[18] == 2
   }
 
   /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a

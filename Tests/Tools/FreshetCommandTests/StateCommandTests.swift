@@ -135,6 +135,17 @@ import Wire
     #expect(kept.contains { $0.hasSuffix(".0.state") }, "\(kept)")
   }
 
+  @Test func `Of several servers of one file one keeps its state, and the others say so once`() throws {
+    let folder = try ProgramFolder(Self.schema)
+    let (first, _) = try serve(folder)
+    let (second, _) = try serve(folder)
+    second.stop()
+    first.stop()
+    let logs = try [first, second].map { try $0.errorOutput().split(separator: "\n") }
+    #expect(logs.map { $0.count { $0.contains("for the next start") } } == [0, 1], "\(logs)")
+    #expect(logs[1].contains { $0.contains("another server of this file keeps its state") })
+  }
+
   @Test func `The configuration file says where, or that nothing is kept`() throws {
     let folder = try ProgramFolder(Self.schema)
     for (setting, isKept) in [("states", true), ("false", false)] {

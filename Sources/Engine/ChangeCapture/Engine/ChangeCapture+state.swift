@@ -54,6 +54,7 @@ extension ChangeCapture {
     // In this order: a checkpoint that comes after the first read cannot be taken for one before.
     backfilled = index.backfilled()
     guard index.header() == candidate else { return giveUp() }
+    noteCopied(backfilled, of: candidate)
     if candidate.version != WALIndexHeader.knownVersion {
       current = .hidden(dataVersion)
     } else {
@@ -74,6 +75,15 @@ extension ChangeCapture {
 
   /// The state that `advance` went to last.
   package var seenState: StateName { StateName(state: seen) }
+
+  /// Whether the file has a rollback journal, in the state that `advance` went to last; nil: not known.
+  package var hasRollbackJournal: Bool? {
+    switch seen {
+    case .wal: false
+    case .journal: seen.isEmpty ? nil : true
+    case .unknown, .hidden: nil
+    }
+  }
 
   private func giveUp() -> Bool {
     retries += 1
@@ -115,6 +125,7 @@ extension ChangeCapture {
       let changed = changed(ahead, header, copied)
     else { return nil }
     backfilled = copied
+    noteCopied(copied, of: header)
     current = .wal(header, isBackfilled: false)
     file.use(self)
     file.pages.readsFramesAlone = true

@@ -81,6 +81,10 @@ package final class ChangeCapture {
   @exclusivity(unchecked) private(set) var named = FileState.unknown
   /// The number of frames that are copied into the database file, from the WAL-index of the transaction's state.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
+  /// The number of times that frames were copied into the database file between two transactions, by any process.
+  @exclusivity(unchecked) package private(set) var checkpoints = 0
+  /// The copied frames of the state that was identified last.
+  @exclusivity(unchecked) private var copied: (salts: UInt64, frames: UInt32, areAll: Bool)?
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) private var passed = RecentStates()
   /// Set from a change of the schema until `define` is called: ticks report the change meanwhile.
@@ -120,6 +124,15 @@ package final class ChangeCapture {
       joined?.captures += 1
       file.ticks.add(cursor)
     }
+  }
+
+  func noteCopied(_ frames: UInt32, of header: WALIndexHeader) {
+    if let copied {
+      // A WAL starts over only when all its frames are copied.
+      let isCheckpoint = copied.salts == header.salts ? frames > copied.frames : frames > 0 || !copied.areAll
+      if isCheckpoint { checkpoints += 1 }
+    }
+    copied = (header.salts, frames, frames >= header.frameCount)
   }
 
   deinit {

@@ -40,7 +40,7 @@ package final class StateFile: Sendable {
       let code = errno
       close(descriptor)
       throw code == EWOULDBLOCK
-        ? StateFailure("another server of this file keeps it: \(path)") : StateFailure("cannot lock \(stem).lock", code)
+        ? StateFailure.keptByAnother(path) : StateFailure("cannot lock \(stem).lock", code)
     }
     lock = Mutex(descriptor)
   }

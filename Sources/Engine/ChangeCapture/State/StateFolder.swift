@@ -72,7 +72,15 @@ package enum StateFolder {
 /// Why a state cannot be kept, as one sentence.
 package struct StateFailure: Error, CustomStringConvertible {
   package let description: String
+  /// Whether another process keeps the same.
+  package private(set) var isOfAnother = false
 
   init(_ what: String) { description = what }
   package init(_ what: String, _ code: Int32) { description = "\(what): \(String(cString: strerror(code)))" }
+
+  static func keptByAnother(_ path: String) -> Self {
+    var failure = StateFailure("another server of this file keeps its state: \(path)")
+    failure.isOfAnother = true
+    return failure
+  }
 }

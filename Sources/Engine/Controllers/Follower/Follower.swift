@@ -32,6 +32,7 @@ final class Follower: Stepped {
   @exclusivity(unchecked) var keeping = Keeping()
 
   struct State {
+    var notices = FileNotices()
     /// Whether subscribers were notified that ticks cannot read the database.
     var hasAnnouncedOutage = false
     /// Whether workers step it, so that it may rest.
@@ -163,6 +164,9 @@ final class Follower: Stepped {
       }
       if connection.hasReadFramesAlone { noteFramesAlone(connection) }
       followed.noteTick()
+      if context.number == 0 {
+        state.notices.note(connection.capture, of: context.configuration.path, context.logger)
+      }
       state.hasAnnouncedOutage = false
       if context.statistics.ticks > ticks {
         let end = context.clock.now

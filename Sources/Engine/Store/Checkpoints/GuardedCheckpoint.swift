@@ -1,5 +1,6 @@
 import CSQLite
 import Ground
+import Synchronization
 
 /// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and a
 /// second one checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
@@ -27,6 +28,7 @@ package final class GuardedCheckpoint {
   private static let interval: Int32 = 250
 
   private let writer: OpaquePointer
+  private let path: String
   private let patience: Int32
   private let opened: Connection?
   private var checkpointer: OpaquePointer? { opened?.raw }
@@ -42,6 +44,7 @@ package final class GuardedCheckpoint {
   ///   - patience: the busy timeout of `writer`, in milliseconds.
   package init(for writer: OpaquePointer, path: String, patience: Int32) {
     self.writer = writer
+    self.path = path
     self.patience = patience
     opened = WALResetBug.isPresent ? Self.open(path) : nil
     if opened == nil { return }
@@ -82,11 +85,16 @@ package final class GuardedCheckpoint {
     return othersVersion != nil && othersVersion != statement.integer(0)
   }
 
+  /// The number of checkpoints of a file that were begun in this process.
+  package static func count(of path: String) -> Int { begun.withLock { $0[path] ?? 0 } }
+  private static let begun = Mutex<[String: Int]>([:])
+
   /// Checkpoints now. Waits for nothing.
   @discardableResult
   package func run() -> Outcome {
     guard let checkpointer, beginGuard() else { return .notNow }
     defer { endGuard() }
+    Self.begun.withLock { $0[path, default: 0] += 1 }
     guard isGuarded else { return .notNow }
     let outcome = Self.copy(checkpointer)
     if outcome != .notNow { committedFrames = 0 }

@@ -61,6 +61,8 @@ extension ServerConfiguration {
     do throws(StateFailure) {
       return try FeedJournal(of: database, part: "changes", in: folder, logger: logger)
     } catch {
+      // `keepers` has said so.
+      if error.isOfAnother, state.epoch == nil { return nil }
       logger.warning("changes are not kept for the next start: \(error)")
       return nil
     }
