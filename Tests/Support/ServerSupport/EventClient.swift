@@ -56,6 +56,7 @@ package final class EventClient {
     }
     if event.event.isEmpty { return nil }
     if let id = event.id { lastEventID = id }
+    try DescribedAnswers.check(try event.json())
     guard event.event != "error" else { return event }
     changes.append(event)
     if !["changes", "gap"].contains(event.event) { try model.apply(try event.json()) }

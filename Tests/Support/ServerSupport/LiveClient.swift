@@ -55,6 +55,7 @@ package final class LiveClient {
         throw ClientModel.Violation(description: "a frame that is not text: \(frame.opcode)")
       }
       let message = try JSONParser.parse(frame.payload)
+      try DescribedAnswers.check(message)
       if message["type"] == .string("hello") { epoch = try message.required("epoch").text() }
       if case .string(let id)? = message["id"], case .string(let type)? = message["type"] {
         if ["snapshot", "patch", "rows"].contains(type) {
@@ -112,6 +113,18 @@ package final class LiveClient {
     let before = changes[id] ?? 0
     try send("{\(members.joined(separator: ","))}")
     while changes[id] ?? 0 == before || models[id]?.isComplete == false, ended[id] == nil { try receive() }
+  }
+
+  /// Receives what comes until a condition holds.
+  ///
+  /// - Returns: whether it does in time.
+  package func receive(within time: Duration = .seconds(20), until isDone: () throws -> Bool) throws -> Bool {
+    try comesTrue(within: time) {
+      if try isDone() { return true }
+      try send(#"{"type":"ping","id":"p"}"#)
+      while try receive()["type"] != .string("pong") {}
+      return try isDone()
+    }
   }
 
   /// Returns when everything that another process committed before the call has arrived: the answer to a `fetch` comes

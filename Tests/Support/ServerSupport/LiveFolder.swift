@@ -49,7 +49,9 @@ package final class LiveFolder {
   }
 
   package func get(_ target: String, token: String? = nil, headers: [String] = []) throws -> RawResponse {
-    try RawSocket(port: server.port).request("GET", target, headers: Self.headers(token) + headers)
+    let response = try RawSocket(port: server.port).request("GET", target, headers: Self.headers(token) + headers)
+    try DescribedAnswers.check(response, to: "GET", target)
+    return response
   }
 
   package static func target(_ database: String, _ route: String) -> String {

@@ -81,7 +81,9 @@ package final class LiveServer {
   package func http(
     _ method: String, _ target: String, headers: [String] = [], body: String? = nil
   ) throws -> RawResponse {
-    try RawSocket(port: server.port).request(method, target, headers: headers, body: body)
+    let response = try RawSocket(port: server.port).request(method, target, headers: headers, body: body)
+    try DescribedAnswers.check(response, to: method, target)
+    return response
   }
 }
 
