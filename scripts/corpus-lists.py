@@ -13,14 +13,14 @@ import pathlib
 import random
 import re
 import sqlite3
-import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+from served import Served
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT.parent / "shared/data/sqllogictest.tar.xz"
@@ -30,21 +30,10 @@ BATCH = 40
 COMMITS = 4
 
 
-class Server:
+class Server(Served):
     def __init__(self, path):
-        # A file instead of a pipe, because the server goes on writing while the script does not read.
-        log = path + ".log"
-        with open(log, "w") as output:
-            self.process = subprocess.Popen(
-                [BINARY, "serve", path, "--port", "0", "--self-check", "off"],
-                stdout=output, stderr=subprocess.STDOUT, env=os.environ | {"FRESHET_STATE": "none"})
-        for _ in range(600):
-            if match := re.search(r"http://[^/]*:(\d+)/\n", pathlib.Path(log).read_text()):
-                self.port = int(match[1])
-                return
-            time.sleep(0.05)
-        self.stop()
-        raise SystemExit("the server does not listen")
+        super().__init__(BINARY, "serve", path, "--self-check", "off", "--no-state")
+        self.start()
 
     def get(self, path, query):
         arguments = urllib.parse.urlencode({"query": json.dumps(query), "limit": 10000})
@@ -53,10 +42,6 @@ class Server:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as error:
             return {"refused": json.loads(error.read()).get("detail", "")}
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait()
 
 
 def records(text):

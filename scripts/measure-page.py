@@ -12,7 +12,6 @@ import contextlib
 import os
 import pathlib
 import random
-import re
 import sqlite3
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ import threading
 import time
 
 from playwright.sync_api import sync_playwright
+from served import Served
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = os.environ.get("FRESHET_BIN", str(ROOT / ".build/release/freshet"))
@@ -66,22 +66,12 @@ FRAMES = """(milliseconds) => new Promise((done) => {
 })"""
 
 
-class Server:
+class Server(Served):
     """A server of the static files of a folder."""
 
     def __init__(self, public, database):
-        self.process = subprocess.Popen(
-            [BINARY, "serve", str(database), "--port", "0", "--public", str(public), "--allow-writes"],
-            stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            if found := re.search(r"at (http://[^ ]+)/", line):
-                self.url = found[1]
-                break
-        threading.Thread(target=self.process.stderr.read, daemon=True).start()
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(10)
+        super().__init__(BINARY, "serve", database, "--public", public, "--allow-writes")
+        self.start()
 
 
 def make_database(path):

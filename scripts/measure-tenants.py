@@ -18,6 +18,7 @@ import tempfile
 import time
 import urllib.request
 
+from served import Served
 from websockets.asyncio.client import connect
 
 ROWS = 1_000
@@ -30,27 +31,17 @@ def make(file, rows=ROWS):
     database.close()
 
 
-class Server:
+class Server(Served):
     def __init__(self, program, path, most=2_000):
-        start = time.perf_counter()
-        self.process = subprocess.Popen(
-            [program, "serve", str(path), "--port", "0", "--no-state", "--self-check", "idle"],
-            env={**os.environ, "FRESHET_OPEN_DATABASES": str(most), "FRESHET_DATABASE_IDLE": "600"}, stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            if found := re.search(r" at (http://\S+)/", line):
-                self.url = found[1]
-                break
-        self.start = time.perf_counter() - start
-        # Its log is not read from here on, and must not block it.
-        self.reader = subprocess.Popen(["cat"], stdin=self.process.stderr, stdout=subprocess.DEVNULL)
+        super().__init__(
+            program, "serve", path, "--no-state", "--self-check", "idle",
+            env={**os.environ, "FRESHET_OPEN_DATABASES": str(most), "FRESHET_DATABASE_IDLE": "600"})
 
-    def __enter__(self):
+    def start(self):
+        begun = time.perf_counter()
+        super().start()
+        self.seconds = time.perf_counter() - begun
         return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait(60)
-        self.reader.wait(10)
 
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=30) as answer:
@@ -196,14 +187,14 @@ async def measure(options, folder):
         else:
             os.link(template, data / f"t{number}.sqlite")
     with Server(program, data / "t0.sqlite") as server:
-        figures["start, one file"] = f"{server.start:.3f} s"
+        figures["start, one file"] = f"{server.seconds:.3f} s"
         few = server.status
         socket = await follow(server, "/v1/live")
         await commits(server, socket, data / "t0.sqlite", 20)
         alone = await commits(server, socket, data / "t0.sqlite", options.rounds)
         await socket.close()
     with Server(program, data) as server:
-        figures[f"start, {options.files} files"] = f"{server.start:.3f} s"
+        figures[f"start, {options.files} files"] = f"{server.seconds:.3f} s"
         server.get("/v1/databases")
         closed = server.status
         figures["a closed file"] = f"{(closed['kB'] - few['kB']) * 1024 / options.files:.0f} B (with one list of all names; a server of one file has {few['kB']} kB)"

@@ -17,6 +17,8 @@ import tempfile
 import urllib.error
 import urllib.request
 
+from served import Served
+
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/operations.md"
 SECRET = "0123456789abcdef0123456789abcdef"
 PROGRAMS = {"python": ("py", sys.executable), "javascript": ("mjs", "node"), "ruby": ("rb", "ruby"), "php": ("php", "php")}
@@ -44,11 +46,9 @@ def main():
         # As the page says it, and with a role, so that nothing but the token lets its bearer in.
         setting = re.search(r"`(auth: \{ jwt: .*?\} \})`", section)[1]
         (folder / "freshet.yaml").write_text(f"{setting}\nroles: {{ nobody: }}\n")
-        server = subprocess.Popen(
-            [options.freshet, "serve", str(folder / "app.sqlite"), "--config", str(folder / "freshet.yaml"), "--port", "0", "--no-state"],
-            env=environment, stderr=subprocess.PIPE, text=True)
-        try:
-            url = next(found[1] for line in server.stderr if (found := re.search(r" at (http://\S+)/", line)))
+        with Served(
+                options.freshet, "serve", folder / "app.sqlite", "--config", folder / "freshet.yaml", "--no-state", env=environment) as server:
+            url = server.url
             for language, (ending, program) in PROGRAMS.items():
                 if not shutil.which(program):
                     print(f"skipped: {program} is not installed")
@@ -60,9 +60,6 @@ def main():
                 assert status == 200 and [row["id"] for row in answer["rows"]] == [1, 3], f"{language}: {status} {answer}"
                 assert get(f"{url}/v1/snapshot?from=orders", token)[0] == 403, f"{language}: its bearer may ask more"
                 print(f"ok      {language}")
-        finally:
-            server.terminate()
-            server.wait(20)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import tempfile
 import time
 import urllib.request
 
+from served import Served
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/tenants.md"
 # By the language of the program: how it is run, what must be there, and what it writes.
@@ -42,11 +44,8 @@ def main():
             database = sqlite3.connect(folder / f"storage/{name}.sqlite")
             database.executescript("PRAGMA journal_mode = WAL; CREATE TABLE orders(id INTEGER PRIMARY KEY, customer TEXT, total INT)")
             database.close()
-        server = subprocess.Popen(
-            [pathlib.Path(options.freshet).resolve(), "serve", "storage", "--port", "0", "--no-state"], cwd=folder, stderr=subprocess.PIPE, text=True)
-        try:
-            url = next(found[1] for line in server.stderr if (found := re.search(r" at (http://\S+)/", line)))
-            rows = lambda tenant: json.load(urllib.request.urlopen(f"{url}/db/tenants%2F{tenant}/v1/snapshot?from=orders", timeout=10))["rows"]
+        with Served(pathlib.Path(options.freshet).resolve(), "serve", "storage", "--no-state", cwd=folder) as server:
+            rows = lambda tenant: json.load(urllib.request.urlopen(f"{server.url}/db/tenants%2F{tenant}/v1/snapshot?from=orders", timeout=10))["rows"]
             for language, (command, needed, written) in FRAMEWORKS.items():
                 if not is_there(command, needed):
                     print(f"skipped: what {written.split()[1]} needs is not installed")
@@ -62,9 +61,6 @@ def main():
                     time.sleep(0.02)
                 print(f"ok      {written}")
             assert rows("globex") == [], "what was written to one tenant is another's"
-        finally:
-            server.terminate()
-            server.wait(20)
 
 
 if __name__ == "__main__":

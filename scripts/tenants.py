@@ -15,13 +15,13 @@ import os
 import pathlib
 import random
 import re
-import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.request
+
+from served import Served
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "python/src"))
@@ -78,25 +78,11 @@ def write(number, writers, folder, files, seed, may_write, is_quiet, is_over):
             make(file, owner, chance.randrange(5, 50))
 
 
-class Server:
+class Server(Served):
     def __init__(self, program, folder, most):
-        self.command = [program, "serve", str(folder / "data"), "--state", str(folder / "state")]
-        self.environment = {**os.environ, "FRESHET_OPEN_DATABASES": str(most), "FRESHET_DATABASE_IDLE": "2"}
-        self.log = folder / "server.log"
-        self.port = 0
-
-    def start(self):
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen([*self.command, "--port", str(self.port)], env=self.environment, stderr=log)
-        while not (found := re.search(r" at (http://\S+:(\d+))/", self.log.read_text())):
-            if self.process.poll() is not None:
-                sys.exit(f"the server ended:\n{self.log.read_text()}")
-            time.sleep(0.02)
-        self.url, self.port = found[1], int(found[2])
-
-    def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        super().__init__(
+            program, "serve", folder / "data", "--state", folder / "state",
+            env={**os.environ, "FRESHET_OPEN_DATABASES": str(most), "FRESHET_DATABASE_IDLE": "2"})
 
     def metric(self, name):
         with urllib.request.urlopen(f"{self.url}/metrics", timeout=20) as answer:

@@ -8,13 +8,15 @@ import json
 import os
 import pathlib
 import random
-import re
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+from served import Served  # noqa: E402
 
 SEED = int(os.environ.get("FRESHET_SEED", "0")) or random.randrange(1, 1 << 31)
 QUERY = {"from": "well", "select": ["name", "depth"], "sectionBy": "county", "orderBy": ["name"]}
@@ -23,26 +25,13 @@ COUNTIES = "SELECT DISTINCT county FROM well ORDER BY county"
 WINDOWS = [None, {"offset": 0, "limit": 7}, {"offset": 9, "limit": 5}]
 
 
-class Server:
+class Server(Served):
     """`freshet serve`, at the same port each time."""
 
     def __init__(self, database):
-        self.database, self.port = database, 0
+        super().__init__(os.environ["FRESHET_BIN"], "serve", database)
+        self.database = database
         self.start()
-
-    def start(self):
-        command = [os.environ["FRESHET_BIN"], "serve", self.database, "--port", str(self.port)]
-        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            found = re.search(r" at http://[^/]*:(\d+)/", line)
-            if found:
-                self.port = int(found[1])
-                return
-        sys.exit("the server did not start")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.communicate(timeout=10)
 
 
 class BreakingWay:

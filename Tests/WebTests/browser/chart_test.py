@@ -9,7 +9,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, ROOT, Demo, Page, chromium, public_with, run, tests
+from harness import ROOT, Demo, Page, chromium, eventually, public_with, run, tests
 
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
 TESTS, test = tests()
@@ -36,10 +36,7 @@ class ChartPage(Page):
             "chart => [...chart.querySelectorAll('.chart-table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
 
     def becomes(self, name, rows):
-        deadline = time.monotonic() + PATIENCE
-        while self.table(name) != rows:
-            assert time.monotonic() < deadline, (self.table(name), rows)
-            time.sleep(0.05)
+        eventually(lambda: self.table(name), lambda shown: shown == rows, f"not {rows}")
 
     def bars(self):
         """Names of the bars from top to bottom with their lengths, once they stand still."""

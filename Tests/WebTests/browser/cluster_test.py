@@ -13,13 +13,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
 from playwright.sync_api import expect
 
 import table_files
 from demo_page import DemoPage
-from harness import IN_ORDER, ROOT, SCREENSHOTS, Server, chromium, program, run, tests
+from harness import IN_ORDER, ROOT, SCREENSHOTS, Server, chromium, eventually, program, run, tests
 from table_editing import becomes
 from table_page import TablePage
 
@@ -64,10 +63,8 @@ class Cluster:
 
     def wait(self):
         for replica in self.replicas:
-            deadline = time.monotonic() + 30
-            while subprocess.run([program(), "health", f"{replica.url}readyz"], capture_output=True).returncode:
-                assert time.monotonic() < deadline, "the replica is not ready"
-                time.sleep(0.05)
+            health = [program(), "health", f"{replica.url}readyz"]
+            eventually(lambda: subprocess.run(health, capture_output=True), lambda answer: answer.returncode == 0, "the replica")
 
 
 @contextlib.contextmanager
@@ -177,10 +174,9 @@ class Script:
         return (self.folder / "output").read_text()
 
     def printed(self, pattern, timeout=90):
-        deadline = time.monotonic() + timeout
-        while not (found := re.search(pattern, self.output)):
-            assert self.process.poll() is None and time.monotonic() < deadline, self.output
-            time.sleep(0.05)
+        eventually(lambda: self.output, lambda output: re.search(pattern, output) or self.process.poll() is not None, pattern, timeout)
+        found = re.search(pattern, self.output)
+        assert found, self.output
         return found
 
     def sql(self, text):

@@ -1,9 +1,8 @@
 """The demo page, in the words of its tests."""
-import time
 
 from playwright.sync_api import expect
 
-from harness import IN_ORDER, PATIENCE, Page
+from harness import IN_ORDER, Page, eventually
 
 
 class DemoPage(Page):
@@ -33,9 +32,7 @@ class DemoPage(Page):
 
     def rows(self, list="#panes live-list", column="name"):
         """Offset and a column's value of every row in view, once all have come."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            rows = self.page.evaluate("""([selector, column]) => {
+        return eventually(lambda: self.page.evaluate("""([selector, column]) => {
               const element = document.querySelector(selector);
               if (!element) return [];
               const { first, last } = element.visibleRange;
@@ -44,11 +41,7 @@ class DemoPage(Page):
               return shown.filter((row) => row && row.offset >= first && row.offset < last)
                 .sort((left, right) => left.offset - right.offset).map(({ offset, row }) => [offset, row[column]])
                 .filter((_, index, all) => all.length === last - first);
-            }""", [list, column])
-            if rows:
-                return rows
-            time.sleep(0.02)
-        raise AssertionError("rows have not come")
+            }""", [list, column]), what="rows")
 
     def top(self):
         """Everything as it is when the page is opened."""
@@ -63,11 +56,7 @@ class DemoPage(Page):
 
 def agrees(page, demo, order=IN_ORDER):
     """The rows in view become those that SQLite puts there."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        rows = page.rows()
-        names = demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {rows[0][0]}").split("\n")
-        if [name for _, name in rows] == names:
-            return rows
-        assert time.monotonic() < deadline, (rows, names)
-        time.sleep(0.05)
+    def are_right(rows):
+        return [name for _, name in rows] == demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {rows[0][0]}").split("\n")
+
+    return eventually(page.rows, are_right, "other rows")

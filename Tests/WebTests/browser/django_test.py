@@ -10,8 +10,8 @@ import time
 from playwright.sync_api import expect
 
 from django_project import Project, Writer
-from followed_lists import FollowedLists, eventually, fresh
-from harness import PATIENCE, chromium, run, tests
+from followed_lists import FollowedLists, fresh
+from harness import PATIENCE, chromium, eventually, run, tests
 from table_page import TablePage, WritingServer
 
 TESTS, test = tests()

@@ -4,9 +4,8 @@ import json
 import sqlite3
 import sys
 import threading
-import time
 
-from harness import ROOT
+from harness import ROOT, eventually
 
 sys.path.append(str(ROOT / "examples" / "clients" / "python"))
 
@@ -107,13 +106,3 @@ def fresh(database, sql):
     with contextlib.closing(sqlite3.connect(database)) as connection:
         rows = connection.execute(sql)
         return [column for column, *_ in rows.description], [list(row) for row in rows]
-
-
-def eventually(read, is_right, what, seconds=15):
-    deadline = time.monotonic() + seconds
-    while True:
-        value = read()
-        if is_right(value):
-            return
-        assert time.monotonic() < deadline, f"{what}: {str(value)[:1000]}"
-        time.sleep(0.02)

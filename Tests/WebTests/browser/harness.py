@@ -21,6 +21,7 @@ import traceback
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "scripts"))
 from history import thread_failures  # noqa: E402
+from served import Served  # noqa: E402
 from playwright.sync_api import Error, expect, sync_playwright  # noqa: E402
 
 SCREENSHOTS = ROOT / ".build" / "screenshots"
@@ -40,7 +41,17 @@ def program():
     sys.exit("build freshet first, or say where it is with FRESHET_BIN")
 
 
-class Demo:
+class Shell:
+    """The sqlite3 shell on `database`: another process, another library, no knowledge of Freshet."""
+
+    def sql(self, text):
+        """The shell's output."""
+        return subprocess.run(
+            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+
+class Demo(Shell):
     """`freshet demo` over a database of its own, which survives the server."""
 
     def __init__(self, folder, public=ROOT / "public", rows=ROWS):
@@ -91,53 +102,29 @@ class Demo:
         if self.process.poll() is None:
             self.stop()
 
-    def sql(self, text):
-        """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
-        return subprocess.run(
-            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
-        ).stdout.strip()
 
-
-class Server:
+class Server(Served, Shell):
     """`freshet serve` for a database of one's own."""
 
     def __init__(self, database, public=ROOT / "public", *options):
+        super().__init__(program(), "serve", database, "--public", public, *options)
         self.database = database
-        self.public = public
-        self.options = options
-        self.port = 0
-
-    def command(self):
-        return [program(), "serve", self.database, "--port", str(self.port), "--public", str(self.public), *self.options]
-
-    def __enter__(self):
-        return self.start()
 
     def start(self):
-        """Also once more, at the same address."""
-        self.process = subprocess.Popen(
-            self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            found = re.search(r" at (https?://\S+:(\d+)/)", line)
-            if found:
-                self.url = found[1]
-                self.port = int(found[2])
-                return self
-        sys.exit("the server did not start")
+        super().start()
+        self.url += "/"
+        return self
 
-    def kill(self):
-        self.process.kill()
-        self.process.communicate(timeout=PATIENCE)
 
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.communicate(timeout=PATIENCE)
-
-    def sql(self, text):
-        """What the sqlite3 shell says: another process, another library, no knowledge of Freshet."""
-        return subprocess.run(
-            ["sqlite3", "-cmd", ".timeout 5000", self.database, text], check=True, capture_output=True, text=True
-        ).stdout.strip()
+def eventually(read, is_right=bool, what="it", seconds=PATIENCE, wait=time.sleep):
+    """The value that `read` gives once it is right."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = read()
+        if is_right(value):
+            return value
+        assert time.monotonic() < deadline, f"{what}: {str(value)[:1000]}"
+        wait(0.02)
 
 
 @contextlib.contextmanager

@@ -4,11 +4,10 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import time
 
 from playwright.sync_api import expect
 
-from harness import ROOT, tests
+from harness import ROOT, eventually, tests
 from table_access import PHONE
 from table_files import sql
 from table_page import TablePage, WritingServer
@@ -65,10 +64,9 @@ def columns_grow_into_empty_space(browser, folder):
         page.is_open("parcel", ROWS)
         page.page.set_viewport_size({"width": 1700, "height": 800})
         right = "element => { const { right } = element.getBoundingClientRect(); return right }"
-        deadline = time.monotonic() + 30
-        while page.page.locator(".table-list").evaluate(right) - page.header("due").evaluate(right) > 30:
-            assert time.monotonic() < deadline, "the last column does not reach the edge"
-            time.sleep(0.1)
+        eventually(
+            lambda: page.page.locator(".table-list").evaluate(right) - page.header("due").evaluate(right), lambda gap: gap <= 30,
+            "between the last column and the edge")
 
 
 @test

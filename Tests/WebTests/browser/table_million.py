@@ -9,8 +9,7 @@ import re
 
 from playwright.sync_api import expect
 
-from followed_lists import eventually
-from harness import SCREENSHOTS, tests
+from harness import SCREENSHOTS, eventually, tests
 from table_access import CONTRAST, NAMES, OVERFLOWING, PHONE
 from table_files import sql
 from table_focus import is_row

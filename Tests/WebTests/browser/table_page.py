@@ -1,12 +1,11 @@
 """The table browser, in the words of its tests."""
 import contextlib
 import re
-import time
 import urllib.parse
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, Page, Server
+from harness import ROOT, Page, Server, eventually
 
 SHOWN = ".live-row:not(.live-leaving)[data-state=shown]"
 
@@ -54,18 +53,12 @@ class TablePage(Page):
 
     def column(self, name):
         """Offsets and values of the rows in view, as the list has them, once all have come."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            rows = self.page.evaluate("""name => {
+        return eventually(lambda: self.page.evaluate("""name => {
               const element = document.querySelector("live-list.table-list");
               if (!element || element.list?.status !== "live" || "outdated" in element.dataset || element.partial) return [];
               const rows = [...element.querySelectorAll(".live-row:not(.live-leaving)")].map((row) => element.rowAt(row));
               return rows.includes(null) ? [] : rows.sort((left, right) => left.offset - right.offset).map(({ row }) => String(row[name]));
-            }""", name)
-            if rows:
-                return rows
-            time.sleep(0.02)
-        raise AssertionError("rows have not come")
+            }""", name), what="rows")
 
     def rows_as(self, *columns):
         """What cells of the rows with elements say, one line each, in the order in which they stand on the screen."""
@@ -75,13 +68,7 @@ class TablePage(Page):
 
     def shows(self, name, expected):
         """The first rows become these."""
-        deadline = time.monotonic() + PATIENCE
-        while True:
-            values = self.column(name)[: len(expected)]
-            if values == expected:
-                return
-            assert time.monotonic() < deadline, (name, values, expected)
-            time.sleep(0.05)
+        eventually(lambda: self.column(name)[: len(expected)], lambda values: values == expected, f"{name}, not {expected}")
 
     def edit(self, row, column, text):
         self.cell(row, column).dblclick()
@@ -102,11 +89,7 @@ class WritingServer(Server):
     """`freshet serve` with more arguments."""
 
     def __init__(self, database, *arguments):
-        super().__init__(database)
-        self.arguments = arguments
-
-    def command(self):
-        return [*super().command(), *self.arguments]
+        super().__init__(database, ROOT / "public", *arguments)
 
 
 @contextlib.contextmanager

@@ -1,9 +1,8 @@
 """Summaries: rows in groups, as a chart and as a table."""
-import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, tests
+from harness import eventually, tests
 from table_files import sql
 from table_page import opened
 
@@ -16,10 +15,7 @@ def groups(page):
 
 
 def become(page, expected):
-    deadline = time.monotonic() + PATIENCE
-    while groups(page) != expected:
-        assert time.monotonic() < deadline, (groups(page), expected)
-        time.sleep(0.05)
+    eventually(lambda: groups(page), lambda shown: shown == expected, f"not {expected}")
 
 
 def counts(server, query):
