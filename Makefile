@@ -51,10 +51,11 @@ test: ## run every check, and every test at a depth that takes minutes, installi
 test-long: ## run everything that `make test` has no time for: before a release, and after a change of what it guards
 	@scripts/test-long.sh
 
-lint: ## check which way the sources point, where links lead, the prose of comments and pages, whether mutations can be made, whether each rule has its tests, and the format of all Swift (the compilers' warnings are errors in `make unit`)
+lint: ## check which way the sources point, where links lead, the prose of comments and pages, that tests do not sleep more, whether mutations can be made, whether each rule has its tests, and the format of all Swift (the compilers' warnings are errors in `make unit`)
 	@scripts/check-floors.py
 	@scripts/check-links.py
 	@scripts/prose.py
+	@scripts/sleeps.py
 	@python3 scripts/mutations.py --check
 	@scripts/rules.py --check
 	@scripts/swift-files.sh | xargs -0 swift format lint --strict --parallel

@@ -12,8 +12,7 @@ struct BrokerStreamTests {
     let broker = try BrokerProcess(storage: folder.path("broker"))
     let address = try #require(BrokerAddress(broker.url("test")))
     let maker = try BrokerConnection(address, name: "maker")
-    let end = Date() + 10
-    while !maker.isConnected, Date() < end { usleep(10_000) }
+    #expect(comesTrue { maker.isConnected })
     let made = Atomic<Int>(0)
     let streams = 200
     let asking = DispatchGroup()

@@ -80,18 +80,14 @@ struct PublisherRestartTests {
     }
 
     func waitUntilEqual() throws -> Bool {
-      let end = Date() + 10
       let replicated = folder.path("copy.sqlite")
-      while Date() < end {
+      return try comesTrue {
         // The shell would make the file.
-        if FileManager.default.fileExists(atPath: replicated), let copy = try? contents(replicated),
-          try copy == contents(path)
-        {
-          return true
+        guard FileManager.default.fileExists(atPath: replicated), let copy = try? contents(replicated) else {
+          return false
         }
-        usleep(20_000)
+        return try copy == contents(path)
       }
-      return false
     }
 
     /// Snapshots that the replica has taken, by why.

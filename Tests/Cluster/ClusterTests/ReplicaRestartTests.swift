@@ -65,11 +65,8 @@ struct ReplicaRestartTests {
     }
 
     private func waitUntil(_ isDone: () throws -> Bool) throws {
-      let end = Date() + 30
-      while try !isDone() {
-        if Date() > end { throw RawSocket.Failure(description: "the replica does not come to where the writer is") }
-        usleep(20_000)
-      }
+      let isThere = try comesTrue(within: .seconds(30), isDone)
+      try #require(isThere, "the replica does not come to where the writer is")
     }
 
     deinit {

@@ -63,11 +63,8 @@ struct ReplicatedFolderTests {
     }
 
     func eventually(_ failure: String, _ isSo: () throws -> Bool) throws {
-      let end = Date() + 180
-      while try !isSo() {
-        if Date() > end { throw RawSocket.Failure(description: failure) }
-        usleep(20_000)
-      }
+      let isSo = try comesTrue(within: .seconds(180), isSo)
+      try #require(isSo, "\(failure)")
     }
 
     /// The contents of a file's tables.

@@ -41,13 +41,10 @@ struct ReplicatedServerTests {
     }
 
     func waitUntilReady(_ server: FreshetServer) throws {
-      let end = Date() + 30
-      while true {
-        let answer = try RawSocket(port: server.port).request("GET", "/readyz")
-        if answer.status == 200 { return }
-        if Date() > end { throw RawSocket.Failure(description: "a replica does not become ready: \(answer.text)") }
-        usleep(20_000)
+      let isReady = try comesTrue(within: .seconds(30)) {
+        try RawSocket(port: server.port).request("GET", "/readyz").status == 200
       }
+      try #require(isReady)
     }
 
     func post(_ body: String, to number: Int) throws -> RawResponse {

@@ -94,9 +94,8 @@ final class ReplicationBench {
   ///
   /// - Returns: what differs in the end.
   func differences(within seconds: Double = 6) throws -> [String] {
-    let end = Date() + seconds
     var found: [String] = []
-    repeat {
+    let areEqual = try comesTrue(within: .seconds(seconds)) {
       found = []
       let expected = try DatabaseContents(path: path)
       for number in replicas.indices where replicas[number] != nil {
@@ -105,9 +104,9 @@ final class ReplicationBench {
           found += contents.differences(from: expected).map { "replica \(number): \($0)" }
         } catch { found.append("replica \(number): \(error) (\(state(number)?.description ?? ""))") }
       }
-      if found.isEmpty { return [] }
-      usleep(20_000)
-    } while Date() < end
+      return found.isEmpty
+    }
+    if areEqual { return [] }
     for number in replicas.indices { found.append("replica \(number) \(String(describing: state(number)))") }
     found.append("publisher \(String(describing: publisherState))")
     return found
@@ -153,8 +152,7 @@ struct ReplicationPropertyTests {
     try writer.run("INSERT INTO other VALUES (1)")
     #expect(try bench.differences(within: 20) == [])
     // The copy is in its place a moment before it is counted.
-    let end = Date() + 20
-    while bench.state(0)?.loads["diverged"] == nil, Date() < end { usleep(20_000) }
+    #expect(comesTrue { bench.state(0)?.loads["diverged"] != nil })
     let state = try #require(bench.state(0))
     #expect(state.divergences == 1)
     #expect(state.loads == ["new": 1, "diverged": 1])

@@ -36,7 +36,7 @@
       func insert() throws { try SQLiteShell(path: path).run("INSERT INTO t(a) VALUES (1)") }
 
       /// Waits until the list's client was sent as much.
-      func wait(_ count: Int) { while recorder.deliveries(key).count < count { usleep(1_000) } }
+      func wait(_ count: Int) { #expect(comesTrue { recorder.deliveries(key).count >= count }) }
     }
 
     @Test func `A file that cannot be opened leaves nothing with the readers that others share`() throws {
@@ -76,9 +76,7 @@
       #expect(Workers.shared.threadCount < count, "no file has a thread")
       // Followers without lists let go of their file after two seconds.
       let most = 8 * count
-      let deadline = ContinuousClock.now + .seconds(30)
-      while try Self.descriptors(in: folder.path("")) > most, ContinuousClock.now < deadline { usleep(50_000) }
-      #expect(try Self.descriptors(in: folder.path("")) <= most)
+      #expect(try comesTrue(within: .seconds(30)) { try Self.descriptors(in: folder.path("")) <= most })
       for file in files { file.pool.stop() }
       readers.stop()
       #expect(try Self.descriptors(in: folder.path("")) == 0)

@@ -38,11 +38,8 @@ import Testing
       // end
     }
     func waits(for line: String) async throws {
-      let end = Date(timeIntervalSinceNow: 60)
-      while printed.lines.withLock({ $0.last }) != line {
-        if Date() > end { throw RawSocket.Failure(description: "\(printed.lines.withLock { $0 }), and not \(line)") }
-        try await Task.sleep(for: .milliseconds(5))
-      }
+      let isPrinted = await eventually { printed.lines.withLock { $0.last } == line }
+      try #require(isPrinted, "\(printed.lines.withLock { $0 }), and not \(line)")
     }
     try await waits(for: "2 \([SQLValue.text("ga"), .text("fl")])")
     try live.writer.run("DELETE FROM bank WHERE id = 1")

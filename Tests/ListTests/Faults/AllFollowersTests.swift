@@ -295,13 +295,12 @@ private struct FollowersRun {
   }
 
   private func expectReplica(_ expected: ChangedCopy) throws {
-    let end = Date(timeIntervalSinceNow: 20)
     let path = folder.path("copy.sqlite")
     var copied: ChangedCopy?
-    repeat {
-      usleep(20_000)
+    _ = comesTrue {
       if FileManager.default.fileExists(atPath: path) { copied = try? Self.contents(path) }
-    } while copied?.tables["turn"] != expected.tables["turn"] && Date() < end
+      return copied?.tables["turn"] == expected.tables["turn"]
+    }
     #expect(copied == expected, "the replica")
   }
 }

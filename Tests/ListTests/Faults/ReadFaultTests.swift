@@ -163,16 +163,13 @@ extension FaultyFileTests {
 
     /// Failed reads are tried again at their time: no sooner than the last run took.
     private func settle(_ lists: SteppedLists, _ queue: DatabaseQueue) throws {
-      let deadline = Date().addingTimeInterval(5)
-      repeat {
+      _ = try comesTrue {
         lists.step()
         let models = lists.output.models
-        let isSettled = try queue.read { db in
+        return try queue.read { db in
           try Self.queries.enumerated().allSatisfy { try models["\($0)"]?.difference(from: $1.answer(db)) == nil }
         }
-        if isSettled { return }
-        usleep(1_000)
-      } while Date() < deadline
+      }
     }
 
     private func compare(_ lists: SteppedLists, _ queue: DatabaseQueue, _ context: String) throws {

@@ -115,9 +115,8 @@ package final class Program {
 
   /// The signal that ended the process; nil when none has in time.
   package func endingSignal(within seconds: Double) -> Int32? {
-    let deadline = Date(timeIntervalSinceNow: seconds)
-    while process.isRunning, Date() < deadline { usleep(5_000) }
-    return !process.isRunning && process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
+    let hasEnded = comesTrue(within: .seconds(seconds)) { !process.isRunning }
+    return hasEnded && process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil
   }
 
   /// Memory that the process holds.
@@ -135,9 +134,8 @@ package final class Program {
 
   /// The exit status, or nil when it has not ended within `seconds`.
   package func status(within seconds: Double) -> Int32? {
-    let deadline = Date(timeIntervalSinceNow: seconds)
-    while process.isRunning, Date() < deadline { usleep(5_000) }
-    return process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
+    let hasEnded = comesTrue(within: .seconds(seconds)) { !process.isRunning }
+    return !hasEnded || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
   }
 }
 

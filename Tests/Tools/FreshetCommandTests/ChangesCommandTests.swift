@@ -70,13 +70,13 @@ import Wire
 
   /// The contents of a file once it has so many lines.
   private func lines(of path: String, _ count: Int) throws -> [String] {
-    let deadline = Date(timeIntervalSinceNow: 30)
-    while Date() < deadline {
-      let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-      if text.split(separator: "\n").count >= count { return text.split(separator: "\n").map(String.init) }
-      usleep(20_000)
+    var lines: [String] = []
+    let isEnough = comesTrue(within: .seconds(30)) {
+      lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
+      return lines.count >= count
     }
-    throw RawSocket.Failure(description: "\(path) does not get \(count) lines")
+    try #require(isEnough, "\(path) does not get \(count) lines")
+    return lines
   }
 
   @Test func `A command may end before it has read its input`() throws {
@@ -103,9 +103,8 @@ import Wire
       count = ((try? String(contentsOfFile: got, encoding: .utf8)) ?? "").split(separator: "\n").count
     }
     try run("UPDATE t SET a = 'one' WHERE id = 1")
-    while try !short(lines(of: got, 1).joined(separator: "\n")).contains(where: { $0.contains("'one'") }) {
-      usleep(20_000)
-    }
+    #expect(
+      try comesTrue { try short(lines(of: got, 1).joined(separator: "\n")).contains { $0.contains("'one'") } })
     _ = FileManager.default.createFile(atPath: isDown, contents: nil)
     try run("UPDATE t SET a = 'two' WHERE id = 1")
     #expect(try program.waits(forLog: "the command ended with 1; again in", seconds: 20))

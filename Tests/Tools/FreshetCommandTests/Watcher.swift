@@ -50,26 +50,16 @@ final class Watcher {
   var output: String { printed.text }
   var errorOutput: String { errors.text }
 
-  /// Whether it has printed the text, or does within 10 seconds.
-  func prints(_ text: String) -> Bool { wait { self.output.contains(text) } }
-  func warns(_ text: String) -> Bool { wait { self.errorOutput.contains(text) } }
-
-  private func wait(_ condition: () -> Bool) -> Bool {
-    let deadline = Date(timeIntervalSinceNow: 10)
-    while !condition() {
-      if Date() > deadline { return false }
-      usleep(2_000)
-    }
-    return true
-  }
+  /// Whether it has printed the text, or does in time.
+  func prints(_ text: String) -> Bool { comesTrue { self.output.contains(text) } }
+  func warns(_ text: String) -> Bool { comesTrue { self.errorOutput.contains(text) } }
 
   func type(_ text: String) { input.fileHandleForWriting.write(Data(text.utf8)) }
 
   /// The exit status after a signal, within 5 seconds.
   func status(after signal: Int32? = nil) -> Int32? {
     if let signal { kill(process.processIdentifier, signal) }
-    let deadline = Date(timeIntervalSinceNow: 5)
-    while process.isRunning, Date() < deadline { usleep(2_000) }
-    return process.isRunning || process.terminationReason == .uncaughtSignal ? nil : process.terminationStatus
+    return !comesTrue(within: .seconds(5)) { !process.isRunning } || process.terminationReason == .uncaughtSignal
+      ? nil : process.terminationStatus
   }
 }

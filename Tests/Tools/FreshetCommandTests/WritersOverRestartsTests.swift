@@ -74,7 +74,7 @@ import Wire
     defer { shared.known.withLock { $0.isOver = true } }
     for _ in 0..<TestDepth.count(8, long: 40) {
       let before = shared.known.withLock { $0.acknowledged.count }
-      while shared.known.withLock({ $0.acknowledged.count }) < before + 20 { usleep(1_000) }
+      #expect(comesTrue { shared.known.withLock { $0.acknowledged.count } >= before + 20 })
       program.signal(signal)
       if signal == SIGTERM {
         #expect(program.status(within: 20) == 0)

@@ -33,9 +33,10 @@ final class ServerReports: Sendable {
     self.accessLog = accessLog
   }
 
-  /// Keeps what metrics were, until the server stops. What waits for the next turn keeps nothing of the server.
+  /// Keeps values of metrics until the server stops. The closures that wait for the next turn hold nothing of it.
   func start() {
-    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in self?.metrics(reply) }
+    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in self?.metrics(reply)
+    }
   }
 
   /// Answers once every follower of the databases that are open has sent its part, or has not in time.

@@ -58,14 +58,7 @@ import Wire
 
     /// Waits, at most half a minute, until something holds of what the client has been sent.
     func wait(until isDone: () throws -> Bool) throws -> Bool {
-      let deadline = Date().addingTimeInterval(30)
-      while try !isDone() {
-        if Date() > deadline { return false }
-        try client.send(#"{"type":"ping","id":"p"}"#)
-        while try client.receive()["type"] != .string("pong") {}
-        usleep(2_000)
-      }
-      return true
+      try client.receive(within: .seconds(30), until: isDone)
     }
 
     func rows() throws -> String {

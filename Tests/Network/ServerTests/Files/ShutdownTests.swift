@@ -99,14 +99,13 @@ import Testing
     ]
     strace.standardError = FileHandle.nullDevice
     try strace.run()
-    while !program.isTraced, strace.isRunning { usleep(10_000) }
+    #expect(comesTrue { program.isTraced || !strace.isRunning })
     // Where tracing is not allowed there is nothing to see.
     guard strace.isRunning else { return program.stop() }
     program.signal(SIGTERM)
     #expect(try program.waits(forLog: "ended by force", seconds: 20))
     // Only then: without strace what hangs is free, and may end in order before the signal comes.
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !program.hasExited, ContinuousClock.now < deadline { usleep(10_000) }
+    #expect(comesTrue { program.hasExited })
     kill(strace.processIdentifier, SIGKILL)
     strace.waitUntilExit()
     #expect(program.endingSignal(within: 30) == SIGTERM)

@@ -8,15 +8,6 @@ import Testing
   private static let schema =
     "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')"
 
-  private func wait(_ isDone: () throws -> Bool) throws -> Bool {
-    let deadline = Date().addingTimeInterval(15)
-    while try !isDone() {
-      if Date() > deadline { return false }
-      usleep(20_000)
-    }
-    return true
-  }
-
   @Test func `A program can leave WAL mode while no list is open`() throws {
     let folder = try ProgramFolder(Self.schema)
     let program = try Program(["serve", folder.database, "--port", "0", "--allow-writes"])
@@ -30,10 +21,11 @@ import Testing
     }
     #expect(try insert(2).status == 200)
     let shell = SQLiteShell(path: folder.database)
-    #expect(try wait { try shell.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE").hasSuffix("delete") })
+    #expect(
+      try comesTrue { try shell.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE").hasSuffix("delete") })
     for path in ["/readyz", "/metrics"] { #expect(try get(path).status == 200) }
     #expect(try insert(3).status == 200)
-    #expect(try wait { try shell.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL").hasSuffix("wal") })
+    #expect(try comesTrue { try shell.run("PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL").hasSuffix("wal") })
     let client = try LiveClient(port: port)
     try client.subscribe("q", #"{"from":"t"}"#)
     #expect(client.line("q") == "''/: 1,'x' 2,'y' 3,'y'")
@@ -52,18 +44,18 @@ import Testing
     // Succeeds once the server has closed the file.
     let probe = SQLiteShell(path: folder.database)
     #expect(
-      try wait {
+      try comesTrue {
         try holder?.run("PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT")
         return try probe.run("PRAGMA busy_timeout = 0; SELECT 'read' FROM t").contains("locked")
       })
     _ = try get("/v1/snapshot?from=t")
     #expect(
-      try wait {
+      try comesTrue {
         let answer = try get("/readyz")
         return answer.status == 503 && answer.text.contains("locked by sqlite3 (process ")
       })
     holder = nil
-    #expect(try wait { try get("/readyz").status == 200 })
+    #expect(try comesTrue { try get("/readyz").status == 200 })
     #expect(try get("/v1/snapshot?from=t").status == 200)
   }
 }

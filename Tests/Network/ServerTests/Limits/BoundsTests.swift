@@ -43,8 +43,8 @@ import Testing
   /// On a busy machine whatever takes long may run out of time instead.
   private func isExpected(_ code: String, _ attack: Attack) -> Bool { attack.codes.contains(code) || code == "timeout" }
 
-  /// The time limit is a second, and what is not counted is far less than the rest of this.
-  private let bound = Duration.seconds(8)
+  /// The time limit is a second. On a busy machine what is not counted takes several.
+  private let bound = Duration.seconds(20)
 
   @Test(arguments: Attack.all) func `A query ends in time`(attack: Attack) throws {
     let live = try serve()

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 import Wire
 
 @testable import Server
@@ -45,15 +46,14 @@ final class LogFolder {
 
   /// The lines, as soon as there is one that matches.
   func lines(_ name: String = "log", until isThere: (JSONValue) -> Bool) throws -> [JSONValue] {
-    let deadline = Date(timeIntervalSinceNow: 10)
-    while Date() < deadline {
-      if let text = try? text(name), text.hasSuffix("\n") {
-        let lines = try lines(name)
-        if lines.contains(where: isThere) { return lines }
-      }
-      usleep(2_000)
+    var found: [JSONValue] = []
+    let hasCome = try comesTrue {
+      guard let text = try? text(name), text.hasSuffix("\n") else { return false }
+      found = try lines(name)
+      return found.contains(where: isThere)
     }
-    throw RawSocket.Failure(description: "the line did not come: \((try? text(name)) ?? "no file")")
+    try #require(hasCome, "the line did not come: \((try? text(name)) ?? "no file")")
+    return found
   }
 
   /// Takes all free room.
