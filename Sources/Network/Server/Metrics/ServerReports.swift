@@ -33,9 +33,11 @@ final class ServerReports: Sendable {
     self.accessLog = accessLog
   }
 
-  /// Keeps what metrics were, until the server stops. What waits for the next turn keeps nothing of the server.
+  /// Keeps the history of metrics until the server stops. The timer holds no reference to the server.
   func start() {
-    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in self?.metrics(reply) }
+    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in
+      self?.metrics(reply)
+    }
   }
 
   /// Answers once every follower of the databases that are open has sent its part, or has not in time.
