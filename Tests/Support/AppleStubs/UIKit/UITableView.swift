@@ -10,11 +10,14 @@ public import Foundation
   }
 
   open func reloadData() {}
+  open func beginUpdates() {}
+  open func endUpdates() {}
   open func performBatchUpdates(_ updates: (() -> Void)?, completion: ((Bool) -> Void)? = nil) {}
   open func deleteSections(_ sections: IndexSet, with animation: RowAnimation) {}
   open func insertSections(_ sections: IndexSet, with animation: RowAnimation) {}
   open func deleteRows(at indexPaths: [IndexPath], with animation: RowAnimation) {}
   open func insertRows(at indexPaths: [IndexPath], with animation: RowAnimation) {}
+  open func reloadRows(at indexPaths: [IndexPath], with animation: RowAnimation) {}
   open func moveRow(at indexPath: IndexPath, to newIndexPath: IndexPath) {}
   open func reconfigureRows(at indexPaths: [IndexPath]) {}
 }
