@@ -14,7 +14,7 @@ extension QueryCompiler {
   private struct FlatSource {
     let core: SelectStatement.Core
     let from: FromClause
-    /// By lower-case name, what its columns are, in terms of `from`.
+    /// The source's columns as expressions over `from`, by lower-case name.
     let columns: [String: String]
     let groupBy: [String]
     /// Lower-case names that mean something in `from`.
