@@ -200,7 +200,7 @@ final class UnansweredRequests: Sendable {
   func mayBeginAnother(limit: Int) -> Bool {
     if count.load(ordering: .acquiring) < limit { return true }
     isPaused.store(true, ordering: .releasing)
-    // The last one may have ended in between, and seen no pause.
+    // The last request may have ended in between, before it could see the pause.
     return count.load(ordering: .acquiring) <= limit / 2 && isPaused.exchange(false, ordering: .acquiringAndReleasing)
   }
 }
