@@ -25,7 +25,7 @@ extension QueryCompiler {
   }
 
   /// - Parameter plain: the query as it was asked.
-  /// - Returns: nil where that is no better.
+  /// - Returns: nil if the flattened query would be no better.
   func flattened(_ plain: CompiledQuery) -> CompiledQuery? {
     guard query.refreshEvery == nil, !hasSubquery, let inner = try? flatSource(),
       inner.groupBy.isEmpty || (groups.isEmpty && !hasAggregate && !hasWindow && fragments.totals.isEmpty),

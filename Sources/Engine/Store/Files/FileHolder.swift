@@ -122,7 +122,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return connection.isOverwritten
   }
 
-  /// Whether the connection cannot go on, and a new one may. Outside of transactions.
+  /// Whether the connection is unusable, and a new one may work. Call it outside of transactions.
   package var isUseless: Bool { connection.map { $0.isUseless || isFoundOverwritten($0) } == true }
 
   /// Whether deleted files may still be in use by another connection of the process.
