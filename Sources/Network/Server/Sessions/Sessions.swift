@@ -74,7 +74,7 @@ final class Sessions: @unchecked Sendable {
     return patience.take(from: &self[channel]!.refused, at: limits.now) == 0 ? .tooMany : .closeForTooMany
   }
 
-  /// Nil for a closed one.
+  /// The session of a channel; nil if it is closed.
   subscript(_ channel: ChannelID) -> Session? {
     get {
       let slot = gateway.slot(of: channel)
