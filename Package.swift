@@ -77,7 +77,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
   name: "freshet",
-  platforms: [.macOS(.v15)],
+  platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .executable(name: "freshet", targets: ["FreshetCommand"]),
     .library(name: "Freshet", targets: ["Freshet"]),

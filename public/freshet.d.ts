@@ -173,11 +173,14 @@ export class Client extends EventTarget {
   subscribe<R extends object = Row, K extends Key = Key>(query: Query, options?: ListOptions): LiveList<R, K>;
   /**
    * Writes, all statements in one transaction or none. A list whose `state.commit` has reached `commit` shows the
-   * write. `results` has what each statement did, and the rows of its `RETURNING`. Rejected with what the server says,
-   * or with `disconnected`; unless that is retryable, it may have been written.
+   * write. `results` has what each statement did, and the rows of its `RETURNING`.
+   *
+   * Before the client's first connection it waits for that, at most 20 s. While a broken connection is being made anew
+   * it fails at once. Rejected with what the server says, or with `disconnected`; unless that is retryable, it may have
+   * been written.
    */
   transact(transaction: Transaction): Promise<Committed>;
-  /** Milliseconds to the server and back. */
+  /** Milliseconds to the server and back. Waits for the first connection as `transact` does. */
   ping(): Promise<number>;
   /** Tries to connect now instead of later. */
   retry(): void;

@@ -3,6 +3,7 @@
 
 import { rowOf } from "./apply.js";
 import { ChangeFeed } from "./change-feed.js";
+import { ClientRequests } from "./client-requests.js";
 import { Connection } from "./connection.js";
 import { FreshetError, FreshetErrorEvent } from "./errors.js";
 import { LiveList } from "./live-list.js";
@@ -25,8 +26,7 @@ export class Client extends EventTarget {
   #keeper = null;
   /** @type {Map<string, Handlers>} */
   #lists = new Map();
-  /** @type {Map<string, {resolve: (message: any) => void, reject: (error: FreshetError) => void}>} */
-  #requests = new Map();
+  #requests = new ClientRequests((message) => this.#connection.send(message), () => this.error?.message);
   #writes = new WriteQueue((message) => this.#connection.send(message));
   /** Whether the client has authenticated on this connection. */
   #isKnown = false;
@@ -53,6 +53,7 @@ export class Client extends EventTarget {
       opened: () => {
         this.#keeper?.opened();
         this.#lists.forEach((list) => list.opened());
+        this.#requests.opened();
       },
       received: (message) => this.#receive(message),
       changed: (retryIn) => this.#changed(retryIn),
@@ -101,12 +102,12 @@ export class Client extends EventTarget {
 
   /** @param {Transaction} transaction */
   async transact(transaction) {
-    return committed(await this.#request("transact", plainTransaction(transaction)));
+    return committed(await this.#requests.ask("transact", plainTransaction(transaction)));
   }
 
   async ping() {
-    const start = performance.now();
-    await this.#request("ping", {});
+    let start = 0;
+    await this.#requests.ask("ping", {}, () => (start = performance.now()));
     return performance.now() - start;
   }
 
@@ -116,18 +117,10 @@ export class Client extends EventTarget {
 
   close() {
     this.#connection.close();
+    this.#requests.close();
     this.#writes.close();
     for (const list of this.#lists.values()) list.closed();
     this.#lists.clear();
-  }
-
-  /** @param {string} type @param {Record<string, any>} members @returns {Promise<Record<string, any>>} */
-  #request(type, members) {
-    const id = `${type} ${this.#count += 1}`;
-    return new Promise((resolve, reject) => {
-      if (this.#connection.send({ type, id, ...members })) this.#requests.set(id, { resolve, reject });
-      else reject(new FreshetError({ code: "disconnected", message: "There is no connection now.", retryable: true }));
-    });
   }
 
   /** @param {number} [retryIn] */
@@ -135,13 +128,12 @@ export class Client extends EventTarget {
     this.retryAt = retryIn === undefined ? null : Date.now() + retryIn;
     if (this.status !== "live") {
       this.#keeper?.lost();
-      const message = "The connection broke before the answer came: it may have been done.";
-      for (const { reject } of this.#requests.values()) reject(new FreshetError({ code: "disconnected", message }));
-      this.#requests.clear();
+      this.#requests.lost();
       this.#isKnown = false;
       this.#writes.lost();
       this.#lists.forEach((list) => list.lost());
     }
+    if (this.status === "refused") this.#requests.refused();
     if (this.status !== "refused" && this.error?.code === "refused") this.error = null;
     this.dispatchEvent(new Event("status"));
   }
@@ -165,13 +157,9 @@ export class Client extends EventTarget {
       this.hello = message;
       return this.#goOnWriting();
     }
-    if (this.#writes.received(message)) return undefined;
-    const request = this.#requests.get(message.id);
-    this.#requests.delete(message.id);
-    if (message.type !== "error") return request?.resolve(message);
+    if (this.#writes.received(message) || this.#requests.received(message) || message.type !== "error") return undefined;
     const error = new FreshetError(/** @type {any} */ (message));
-    if (request) request.reject(error);
-    else if (message.id === undefined && error.code === "unauthenticated") this.#unauthenticated(error);
+    if (message.id === undefined && error.code === "unauthenticated") this.#unauthenticated(error);
     else if (message.id === undefined) this.#fail(error);
     return undefined;
   }

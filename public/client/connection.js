@@ -20,6 +20,8 @@ const discouraging = [1013, 4401, 4429];
 const beat = 5_000;
 const silence = 15_000;
 const patience = 10_000;
+/** How long an attempt to connect may take, milliseconds. */
+export const longestAttempt = 2 * patience;
 /** Id of the pings that check whether the server still answers. */
 const heartbeat = "heartbeat";
 
@@ -183,7 +185,7 @@ export class Connection {
     if (hasSlept) return this.#ask();
     const isLive = this.status === "live";
     if (isLive && !this.#asked && now - this.#lastHeard >= silence) return this.#ask();
-    const isDead = isLive ? this.#asked > 0 && now - this.#asked >= patience : now - this.#lastHeard >= 2 * patience;
+    const isDead = isLive ? this.#asked > 0 && now - this.#asked >= patience : now - this.#lastHeard >= longestAttempt;
     if (!isDead) return;
     // First lost, then closed: the closing handshake may take as long as the dead connection does.
     this.#lost(socket);

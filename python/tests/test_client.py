@@ -399,6 +399,64 @@ async def test_a_transaction_and_its_results(server):
 
 
 @with_server
+async def test_a_transaction_waits_for_the_first_connection(server):
+    client = freshet.connect(server.url)
+    opening = asyncio.ensure_future(client._open())
+    await asyncio.sleep(0)
+    writing = asyncio.ensure_future(client.transact("UPDATE t SET a = 1"))
+    pinging = asyncio.ensure_future(client.ping())
+    peer = await server.peer(greets=False)
+    await peer.hello("e", transactionMemory=1000)
+    sent = await peer.next("transact")
+    # It is named, which only the greeting allows.
+    assert sent["once"]
+    await peer.send(type="committed", id=sent["id"], changes=1, commit=7, results=[])
+    assert (await writing).commit == 7
+    ping = await peer.next("ping")
+    await peer.send(type="pong", id=ping["id"])
+    assert await pinging >= 0
+    await opening
+    await client.close()
+
+
+def test_a_transaction_fails_with_the_first_connection():
+    async def body():
+        client = freshet.connect("http://127.0.0.1:1")
+        opening = asyncio.ensure_future(client._open())
+        await asyncio.sleep(0)
+        with pytest.raises(FreshetError) as caught:
+            await client.transact("UPDATE t SET a = 1")
+        assert caught.value.code == "unreachable"
+        with pytest.raises(FreshetError):
+            await opening
+
+    run(body())
+
+
+@with_server
+async def test_closing_ends_the_wait_for_the_first_connection(server):
+    client = freshet.connect(server.url)
+    opening = asyncio.ensure_future(client._open())
+    await asyncio.sleep(0)
+    writing = asyncio.ensure_future(client.transact("UPDATE t SET a = 1"))
+    await server.peer(greets=False)
+    await client.close()
+    for waiting in (writing, opening):
+        with pytest.raises(FreshetError) as caught:
+            await waiting
+        assert caught.value.code == "closed"
+
+
+def test_a_client_that_was_not_opened_says_so():
+    async def body():
+        with pytest.raises(FreshetError, match="async with") as caught:
+            await freshet.connect("http://127.0.0.1:1").transact("UPDATE t SET a = 1")
+        assert caught.value.code == "disconnected"
+
+    run(body())
+
+
+@with_server
 async def test_a_lost_answer_is_asked_for_under_the_same_name(server):
     client, peer = await with_memory(server)
     writing = asyncio.ensure_future(client.transact("UPDATE t SET a = 1"))

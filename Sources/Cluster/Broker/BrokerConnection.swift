@@ -172,7 +172,7 @@ package final class BrokerConnection: Sendable {
     return answers
   }
 
-  /// Messages to a subject from now on. While there is no connection it is remembered.
+  /// Subscribes to the messages of a subject from now on. The subscription outlasts a lost connection.
   package func subscribe(to subject: String) throws(BrokerError) -> BrokerSubscription {
     var subscription: OpaquePointer?
     let status = natsConnection_SubscribeSync(&subscription, connection, subject)

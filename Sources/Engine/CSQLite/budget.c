@@ -14,7 +14,7 @@
 /* SQLite's own allocator. Written once, before any thread. */
 static sqlite3_mem_methods inner;
 
-/* How much work is done between two looks at the clock: an allocation is 1, as are 4 kB of one. */
+/* The amount of work between two readings of the clock. An allocation counts 1, and 1 more for each 4 kB. */
 static const int64_t patience = 128;
 
 /* The thread's own. */

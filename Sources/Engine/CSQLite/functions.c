@@ -15,10 +15,10 @@
  * bytes. */
 static const int longest_replaced = 24 << 20;
 
-/* The longest text that instr looks for: preparing the search takes longer than the search. In bytes. */
+/* The longest text that instr looks for, in bytes. Preparing the search takes longer than the search itself. */
 static const int longest_needle = 8 << 20;
 
-/* How often replace may find its pattern. */
+/* The number of times that replace may find its pattern. */
 static const int64_t most_occurrences = 8000000;
 
 void call_refuse(sqlite3_context *context, const char *message) {
@@ -95,7 +95,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
   }
 }
 
-/* How often the pattern is in the text, without overlaps. */
+/* The number of times that the text contains the pattern, without overlaps. */
 static int64_t occurrences(const needle *pattern, const unsigned char *text, int64_t length) {
   int64_t count = 0;
   for (int64_t place = 0; (place = needle_find(pattern, text, length, place)) >= 0; place += pattern->count) count += 1;

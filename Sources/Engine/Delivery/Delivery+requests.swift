@@ -65,7 +65,7 @@ extension Delivery {
 
   /// Gives the subscription the list that it requests, in whatever state the former one is.
   ///
-  /// - Returns: false: that waits for the list.
+  /// - Returns: false if the answer has to wait for the list.
   private func answerRequery(
     _ wanted: Query, _ window: Window?, _ subscription: Subscription, askedAt asked: Int
   ) -> Bool {

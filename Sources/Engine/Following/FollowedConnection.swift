@@ -176,7 +176,7 @@ package final class FollowedConnection {
   /// The rest is over. To be called before `hasCommit`.
   package func resume() { detection.resume() }
 
-  /// The timer's look at the WAL-index; see `Stepped.postpone`.
+  /// Looks at the WAL-index when the timer fires; see `Stepped.postpone`.
   package func postpone() -> Nanoseconds? {
     guard !isFailing, let connection = database?.connection else { return nil }
     return detection.lookAgain(at: connection)

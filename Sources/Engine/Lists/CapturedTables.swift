@@ -45,7 +45,7 @@ struct CapturedTables {
     }
     alongside = query.alongside.enumerated().map { index, value in
       var tables: [(number: Int, columns: ColumnMask)] = []
-      // Its changes are added to it.
+      // An aggregate needs no tables here: changes are added to its value.
       if query.plan.alongsideAggregates[index] != nil { return tables }
       for (name, columns) in value.tables {
         // A name that is no table of the schema is a common table expression, which holds no rows of its own.

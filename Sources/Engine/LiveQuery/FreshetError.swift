@@ -23,10 +23,10 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   public static let overloaded = ErrorCode(rawValue: "overloaded")
   public static let shuttingDown = ErrorCode(rawValue: "shutting_down")
   public static let `internal` = ErrorCode(rawValue: "internal")
-  // HTTP alone has these two.
+  // Only HTTP has these two.
   public static let notFound = ErrorCode(rawValue: "not_found")
   public static let methodNotAllowed = ErrorCode(rawValue: "method_not_allowed")
-  /// The Swift libraries alone: a row is not what the program expects.
+  /// Only the Swift libraries have it: a row is not what the program expects.
   public static let badValue = ErrorCode(rawValue: "bad_value")
 
   /// Whether the same request may succeed later, unchanged.

@@ -6,7 +6,7 @@ package struct ResultColumns {
     let expression: String
     /// Nil where only SQLite can tell.
     let name: String?
-    /// Whether it is the name of a column, and nothing else.
+    /// Whether the expression is just the name of a column.
     let isReference: Bool
   }
 

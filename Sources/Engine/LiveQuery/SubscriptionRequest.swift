@@ -2,7 +2,7 @@
 package enum SubscriptionRequest: Sendable {
   /// The window moves; the answer is its rows.
   case window(Window)
-  /// Rows are read; the window stays.
+  /// The answer is these rows; the window stays where it is.
   case fetch(Window)
   /// Where the row with a key is.
   case locate([SQLValue])

@@ -162,7 +162,7 @@ package final class QueryTable: Sendable {
   package var storage: TableStorage? { table.storage }
   /// Whether changed rows of its source are rows of its own.
   package let tellsRows: Bool
-  /// Its names in `from`, as written.
+  /// The names that `from` gives to the table, as written.
   package let aliases: [String]
   /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may
   /// have changed it.
@@ -300,7 +300,8 @@ extension CompiledQuery {
 }
 
 extension RowOrder {
-  /// Whether rows stand alike. An expression of a subquery or view has no name of the table's.
+  /// Whether both orders sort rows alike. Source columns of expressions are not compared, because an expression over a
+  /// subquery or view has none in the table.
   fileprivate func isSame(as other: RowOrder) -> Bool {
     let unnamed = { (order: RowOrder) in
       var order = order

@@ -26,7 +26,7 @@ package final class FragmentChecker {
 
   struct ColumnRead: Hashable {
     var table: String
-    /// Empty when only the table's rows are counted.
+    /// Empty if the statement only counts the table's rows.
     var column: String
   }
 

@@ -14,7 +14,7 @@ extension QueryCompiler {
   private struct FlatSource {
     let core: SelectStatement.Core
     let from: FromClause
-    /// By lower-case name, what its columns are, in terms of `from`.
+    /// The source's columns as expressions over `from`, by lower-case name.
     let columns: [String: String]
     let groupBy: [String]
     /// Lower-case names that mean something in `from`.
@@ -25,7 +25,7 @@ extension QueryCompiler {
   }
 
   /// - Parameter plain: the query as it was asked.
-  /// - Returns: nil where that is no better.
+  /// - Returns: nil if the flattened query would be no better.
   func flattened(_ plain: CompiledQuery) -> CompiledQuery? {
     guard query.refreshEvery == nil, !hasSubquery, let inner = try? flatSource(),
       inner.groupBy.isEmpty || (groups.isEmpty && !hasAggregate && !hasWindow && fragments.totals.isEmpty),

@@ -148,7 +148,7 @@ package struct QueryCompiler {
       inner == nil ? scan : "SELECT \((list + named).joined(separator: ", ")) FROM \(fromSQL)\(condition)\(end)"
     var reads = try compile(scan, place: nil).reads
     let totaled = try totalStatements(totals, section, filter: filter)
-    // A change of what totals alone read concerns the list as well.
+    // Tables that only totals read concern the list as well.
     reads.formUnion(totaled?.reads ?? [])
     var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,

@@ -55,9 +55,9 @@ extension SelectStatement {
     cores.flatMap { $0.columns + $0.groupBy + [$0.filter, $0.having].compactMap(\.self) } + orderBy
   }
 
-  /// Whether one of some tables may be read in SQL.
+  /// Whether SQL may read one of some tables.
   ///
-  /// - Parameter isOne: by lower-case name.
+  /// - Parameter isOne: whether a table is one of them, by its lower-case name.
   private static func readsTable(in sql: String, _ kind: SQLFragment.Kind, _ isOne: (String) -> Bool) -> Bool {
     guard let fragment = try? SQLFragment(sql, place: "", kind: kind) else { return true }
     return fragment.tablePlaces.contains { isOne(fragment.unquoted(fragment.tokens[$0]).lowercased()) }

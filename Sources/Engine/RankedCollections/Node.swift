@@ -27,7 +27,7 @@ protocol LeafObserver {
   mutating func leafWasRemoved(_ leafID: UInt32)
 }
 
-/// For trees that nothing indexes.
+/// An observer that ignores everything, for trees that nothing indexes.
 struct IgnoreLeaves<Payload: RankedPayload>: LeafObserver {
   func leafWasAdded(_ leaf: Node<Payload>, splitFrom other: Node<Payload>?) {}
   func elementWasInserted(into leaf: Node<Payload>) {}

@@ -106,7 +106,7 @@ struct PackedKeys {
               run = most
             }
             while run < most, ends[start + run] &- left == otherEnds[otherStart + run] &- right { run += 1 }
-            // Keys of one length. A number of them at the start are equal: all, or as many as halving finds.
+            // The next `run` keys have equal lengths. All of them are equal, or halving finds how many are.
             let isEqual = { (count: Int) in
               count == 0
                 || memcmp(

@@ -38,13 +38,13 @@ package enum Budget {
   /// Bytes that a query may keep while it runs: values, sorted and grouped rows, temporary tables.
   static let memory: Int64 = 256 << 20
 
-  /// For compiling a statement. SQLite takes less than 110 times the length of an honest one.
+  /// Bytes for compiling a statement. SQLite needs less than 110 times the length of an ordinary one.
   private static func compilingMemory(_ sql: String) -> Int64 { min(64 << 20, 4 << 20 + 128 * Int64(sql.utf8.count)) }
 
-  /// To compile a statement: time of the processor, so that a busy machine refuses nothing.
+  /// Time for compiling a statement. It is the processor's time, so that a busy machine refuses nothing.
   static let compilingNanoseconds: Int64 = 200_000_000
 
-  /// To compile everything that a query consists of.
+  /// Time for compiling all statements of a query.
   static let queryNanoseconds: Int64 = 3_000_000_000
 
   /// The thread's limits before a nested budget was begun.

@@ -38,13 +38,12 @@ package enum ConnectionLimits {
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 
-  /// Must be called before a connection is opened that runs clients' SQL: sorting then uses counted memory, piece by
-  /// piece.
+  /// Call it before opening a connection that runs clients' SQL. It makes sorting use counted memory, piece by piece.
   package static func prepare() { _ = areTemporaryFilesInMemory }
 
   private static let areTemporaryFilesInMemory = sqlite_keep_temporary_files_in_memory() == SQLITE_OK
 
-  /// For statements that are no client's.
+  /// Resets the limit for the server's own statements.
   package static func resetValue(of connection: OpaquePointer) { setValue(value, of: connection) }
 
   /// Lets the values of the statements that run next be so long.

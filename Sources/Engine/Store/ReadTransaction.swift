@@ -40,9 +40,9 @@ package final class ReadTransaction {
     if try firstRead.step() { schemaVersion = firstRead.integer(0) }
   }
 
-  /// Runs `body`, and ends the transaction that is open then.
+  /// Runs `body`, and then ends the transaction if one is open.
   ///
-  /// - Parameter isLate: none has begun.
+  /// - Parameter isLate: whether the transaction begins only when `body` needs it.
   package func run(isLate: Bool, _ body: () throws -> Void) throws {
     hasLostState = false
     isWanted = true

@@ -98,10 +98,10 @@ extension ResultReader {
   /// Comparing takes a look at every row of a list: one with more rows is compared now and then.
   private static let comparedRows = 5_000
 
-  /// Whether to compare now. Looking up begins the transaction of a tick that has none, so half of those are left
-  /// without.
+  /// Whether to compare now. Looking up begins the transaction of a tick that has none, so only half of such ticks
+  /// compare.
   ///
-  /// - Parameter rows: how many the list has.
+  /// - Parameter rows: the number of rows of the list.
   func mustCompare(_ rows: Int) -> Bool {
     guard Self.comparesRows, statements.hasTransaction || Bool.random() else { return false }
     return rows <= Self.comparedRows || Int.random(in: 0..<rows) < Self.comparedRows / 20

@@ -29,8 +29,8 @@ extension ResultReader {
     return divergence(held, fresh.editor.tree, held.identities(differingFrom: fresh.editor.tree).count)
   }
 
-  /// Looks up what differs between a result and a fresh run in the state that both are of: where nothing changes by
-  /// that, each is right in its own way.
+  /// Compares a result with a fresh run of the same state, and looks up the rows that differ. If the look-up leaves the
+  /// result as it was, both are right: SQLite may answer the query in more than one way.
   ///
   /// - Parameter editor: it stands at the result, and `memory` is what is remembered of it.
   package func confirm(

@@ -132,7 +132,7 @@ extension ResultReader {
   package static let missing = FreshetError(
     .internal, "a row of the result is not in the database state it was read from")
 
-  /// - Parameter place: of the unit, in a statement that looks up several.
+  /// - Parameter place: the index of the unit, in a statement that looks up several.
   func bind(_ unit: Bytes, to statement: PreparedStatement, place: Int = 0) {
     guard let (first, orders) = plan.unit.map({ ($0.firstParameter, $0.orders) }) else { return }
     statement.bind(

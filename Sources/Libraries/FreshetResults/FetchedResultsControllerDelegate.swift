@@ -32,7 +32,7 @@ public protocol FetchedResultsControllerDelegate<Element>: AnyObject {
 
   /// - Parameters:
   ///   - object: nil for a deleted row and for a row outside the window.
-  ///   - indexPath: in the old results; nil for an insertion.
+  ///   - indexPath: in the old results; nil for an insertion. A row that comes into the window is an update.
   ///   - newIndexPath: in the new results; nil for a deletion.
   func controller(
     _ controller: FetchedResultsController<Element>, didChange object: Element?, at indexPath: IndexPath?,
@@ -104,10 +104,10 @@ extension FetchedResultsControllerDelegate {
         self.controller(controller, didChange: object, at: change.from, for: type, newIndexPath: change.to)
       }
     }
-    for path in patch.loaded where !patch.insertions.contains(path) {
+    for change in patch.loadedInPlace(from: old, to: results) {
       // For a view, a row whose contents have been loaded has changed in its place.
-      let object = results.objectIfLoaded(at: path)
-      self.controller(controller, didChange: object, at: path, for: .update, newIndexPath: path)
+      let object = results.objectIfLoaded(at: change.to)
+      self.controller(controller, didChange: object, at: change.from, for: .update, newIndexPath: change.to)
     }
     controllerDidChangeContent(controller)
   }

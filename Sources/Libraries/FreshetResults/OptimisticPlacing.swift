@@ -36,7 +36,7 @@ struct OptimisticPlacing<Element: Sendable> {
   /// The results, without sections that have become empty.
   func finished() -> Results {
     var results = results
-    let isOne = order.isSectioned.map { !$0 } ?? (results.sections.map(\.name) == [""])
+    let isOne = order.isSectioned.map { !$0 } ?? (results.sections.map(\.value) == [""])
     if !isOne { results.sections.removeAll { $0.count == 0 } }
     if results.window != nil { results.window = held }
     return results
@@ -116,8 +116,8 @@ struct OptimisticPlacing<Element: Sendable> {
     guard let term = order.section, let name = term.value(values) else {
       return (max(sections.count - 1, 0), sections.isEmpty, order.isSectioned == false)
     }
-    if let index = sections.firstIndex(where: { term.compare($0.name, name) == 0 }) { return (index, false, true) }
-    let following = order.sortsSections ? sections.firstIndex { term.compare($0.name, name) > 0 } : nil
+    if let index = sections.firstIndex(where: { term.compare($0.value, name) == 0 }) { return (index, false, true) }
+    let following = order.sortsSections ? sections.firstIndex { term.compare($0.value, name) > 0 } : nil
     return (following ?? sections.count, true, order.sortsSections)
   }
 }

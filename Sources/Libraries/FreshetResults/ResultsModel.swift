@@ -121,7 +121,7 @@ extension [NamedValue] {
 
 extension SectionedResults.Section {
   init(_ info: SectionInfo, _ rows: RowSequence<SectionedResults.Entry?>) {
-    name = info.name
+    value = info.name
     indexTitle = info.indexTitle
     totals = info.totals.byName
     self.rows = rows

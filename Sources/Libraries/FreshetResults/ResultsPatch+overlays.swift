@@ -71,7 +71,7 @@ extension ResultsPatch {
 
 extension SectionedResults.Section {
   /// The parts of a section that no patch changes.
-  fileprivate var names: [SQLValue] { [name, .text(indexTitle)] }
+  fileprivate var names: [SQLValue] { [value, .text(indexTitle)] }
 }
 
 /// Matches the sections of two states by their names.

@@ -43,8 +43,10 @@ public struct SectionedResults<Element: Sendable>: Sendable {
   }
 
   public struct Section: Sendable {
-    /// The value of the query's `sectionBy`, or of its `name`; NULL in a list without sections.
-    public let name: SQLValue
+    /// The value of the query's `sectionBy`, or of its `name`; the empty text in a list without sections.
+    public let value: SQLValue
+    /// `value` as a heading: texts as they are, numbers in decimal, a BLOB's bytes in hexadecimal, NULL as `""`.
+    public var name: String { value.sectionName }
     /// The section's title in the list's index.
     public let indexTitle: String
     /// The query's `totals` of the section's rows, by name; none while only rows of this process are in the section.

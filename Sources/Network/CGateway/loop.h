@@ -18,9 +18,9 @@ void loop_destroy(gateway *gateway);
 
 /* Closes the connection at the next turn of the loop, without a word to the peer. */
 void doom(gateway *gateway, struct lws *wsi);
-/* Has libwebsockets call back as if the socket were known to have room, now and with nothing to read. */
+/* Makes libwebsockets call back now, as if the socket had room and nothing to read. */
 void offer_room(gateway *gateway, struct lws *wsi);
-/* Reads from a connection again, and what was read before reading was paused. */
+/* Reads from a connection again, beginning with the bytes that had been read when reading was paused. */
 void resume_reading(gateway *gateway, struct lws *wsi);
 
 #endif

@@ -13,7 +13,7 @@ package struct SocketLimits: Sendable {
   package var messageBurst = 1_000
   /// Connections that one IPv4 address or IPv6 /64 may have; more are answered 429. 0 for any number.
   package var addressLimit = 0
-  /// Whether clients on this machine count as well.
+  /// Whether `addressLimit` also limits clients on this machine.
   package var limitsLoopback = false
   /// Bytes that may be on their way out, in frames, answers and streams; more answers get 503. 0 for any number.
   package var outgoingLimit = 0

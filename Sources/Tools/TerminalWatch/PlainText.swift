@@ -31,7 +31,7 @@ package enum PlainText {
   /// - Parameter old: the list before the patch.
   package static func lines(_ patch: ResultsPatch, from old: Rows, to list: Rows) -> [String] {
     var lines = ["@ commit \(list.commit), \(list.count) \(list.count == 1 ? "row" : "rows")"]
-    lines += patch.deletedSections.map { "-# [\($0)] \(CellText.text(old.sections[$0].name))" }
+    lines += patch.deletedSections.map { "-# [\($0)] \(CellText.text(old.sections[$0].value))" }
     lines += patch.deletions.map { "- \(text($0))" + (old.rowIfLoaded(at: $0).map { " " + text($0) } ?? "") }
     for section in patch.insertedSections {
       lines.append("+# [\(section)] \(list.title(ofSection: section))")
@@ -70,12 +70,12 @@ package enum PlainText {
 
 extension SectionedResults<ResultRow> {
   /// Whether the query cuts its result into sections: one that does not has a single one without a name.
-  var hasSections: Bool { sections.count != 1 || sections[0].name != .text("") && sections[0].name != .null }
+  var hasSections: Bool { sections.count != 1 || sections[0].value != .text("") && sections[0].value != .null }
 
   /// `name (count)`, and the section's totals.
   func title(ofSection section: Int) -> String {
     let section = sections[section]
-    return "\(CellText.text(section.name, limit: 200)) (\(section.count))\(CellText.totals(section.totals))"
+    return "\(CellText.text(section.value, limit: 200)) (\(section.count))\(CellText.totals(section.totals))"
   }
 
   /// Calls `body` for every row of the window, in order; with nil where its contents are not here.

@@ -62,7 +62,7 @@ extension SectionedResults<ResultRow> {
   fileprivate var outline: JSONValue {
     var outline: [String: JSONValue] = [
       "sections": .array(
-        sections.map { .array([$0.name.json, .string($0.indexTitle), .integer(Int64($0.count))]) }),
+        sections.map { .array([$0.value.json, .string($0.indexTitle), .integer(Int64($0.count))]) }),
       "rows": .array(
         (window ?? 0..<count).map { offset in
           let path = indexPath(atOffset: offset)!

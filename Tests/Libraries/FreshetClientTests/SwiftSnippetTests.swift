@@ -21,7 +21,7 @@ import Testing
       """#)
     let address = "http://127.0.0.1:\(live.server.port)/"
     let printed = Printed()
-    let print = { @Sendable (count: Int, names: [SQLValue]) in printed.lines.withLock { $0.append("\(count) \(names)") }
+    let print = { @Sendable (count: Int, names: [String]) in printed.lines.withLock { $0.append("\(count) \(names)") }
     }
     let following = Task {
       // snippet
@@ -41,9 +41,9 @@ import Testing
       let isPrinted = await eventually { printed.lines.withLock { $0.last } == line }
       try #require(isPrinted, "\(printed.lines.withLock { $0 }), and not \(line)")
     }
-    try await waits(for: "2 \([SQLValue.text("ga"), .text("fl")])")
+    try await waits(for: "2 \(["ga", "fl"])")
     try live.writer.run("DELETE FROM bank WHERE id = 1")
-    try await waits(for: "1 \([SQLValue.text("fl")])")
+    try await waits(for: "1 \(["fl"])")
     following.cancel()
     live.stop()
   }

@@ -49,7 +49,7 @@ struct OptimisticOverlayTests {
       for change in pending { OverlayWorld.apply(change.changes, to: &expected) }
       let sections = OverlayWorld.sections(expected.values, order)
       let context = "seed \(seed), step \(step), \(order.terms)"
-      #expect(model.results.sections.map(\.name) == sections.map(\.name), "\(context)")
+      #expect(model.results.sections.map(\.value) == sections.map(\.name), "\(context)")
       #expect(model.results.sections.map { $0.rows.map { $0!.row.values } } == sections.map(\.rows), "\(context)")
       #expect(model.results.count == expected.count)
       let touched = Set(pending.flatMap { $0.changes.map { $0.row["id"]! } })

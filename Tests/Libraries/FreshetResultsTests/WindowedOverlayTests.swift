@@ -22,7 +22,7 @@ struct WindowedOverlayTests {
       let context = "seed \(seed), step \(step), \(order.terms), \(order.section != nil), \(run.window!)"
       let shown = run.model.results
       let expected = OverlayWorld.sections(run.expected, order)
-      #expect(shown.sections.map(\.name) == expected.map(\.name), "\(context)")
+      #expect(shown.sections.map(\.value) == expected.map(\.name), "\(context)")
       #expect(shown.sections.map(\.count) == expected.map(\.rows.count), "\(context)")
       #expect(shown.count == expected.reduce(0) { $0 + $1.rows.count }, "\(context)")
       let rows = shown.sections.flatMap { $0.rows.map { $0?.row.values } }

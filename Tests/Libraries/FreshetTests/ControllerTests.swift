@@ -72,6 +72,19 @@ import Testing
     }
   }
 
+  @Test func `A row that comes into the window is an update at its former index path`() async throws {
+    let banks = try Banks()
+    let database = try LiveDatabase(path: banks.path)
+    let controller = database.results(Query(from: "bank", orderBy: ["name"]), as: Bank.self, window: 0..<2)
+    let recorder = Recorder()
+    controller.delegate = recorder
+    try await controller.performFetch()
+    recorder.calls = []
+    try banks.write("DELETE FROM bank WHERE id = 1")
+    #expect(await eventually { recorder.calls.last == "did" })
+    #expect(recorder.calls == ["will", "delete  0.0 -", "update Ericson 0.2 0.1", "did"])
+  }
+
   @Test func `A delegate hears of changes in Core Data's order`() async throws {
     let banks = try Banks()
     let database = try LiveDatabase(path: banks.path)

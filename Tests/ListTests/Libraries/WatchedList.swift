@@ -87,7 +87,7 @@ extension Query {
 
 extension SectionedResults<ResultRow> {
   fileprivate func difference(from answer: OracleQuery.Answer) -> String? {
-    let mine = sections.map { "\(JSONValue($0.name)) × \($0.count)" }
+    let mine = sections.map { "\(JSONValue($0.value)) × \($0.count)" }
     let theirs = answer.sections.map { "\($0.name) × \($0.count)" }
     if mine != theirs { return "sections \(mine) instead of \(theirs)" }
     if count != answer.rows.count { return "count \(count) instead of \(answer.rows.count)" }

@@ -252,10 +252,13 @@ class Client:
         statements that the operator has published.
 
         A transaction whose answer was lost with the connection is asked for again on the next one, under the same name, and the server
-        runs it once. FreshetError: `constraint`, `not_allowed` and others, where nothing was written; `disconnected` when there is no
-        connection to begin with; `outcome_unknown` when the server was restarted in between.
+        runs it once. While another task opens the client, it waits for the first connection, and fails with the reason if that cannot be made.
+
+        FreshetError: `constraint`, `not_allowed` and others, where nothing was written; `disconnected` when there is no connection to
+        begin with; `outcome_unknown` when the server was restarted in between.
         """
         message = transaction_message(statements, params, name)
+        await self._first_connection()
         if self._knows_once:
             message["once"] = str(uuid.uuid4())
         answer = await self._request("transact", message)
@@ -263,6 +266,7 @@ class Client:
 
     async def ping(self) -> float:
         """Asks whether the server is there, and returns how many seconds the answer took."""
+        await self._first_connection()
         loop = asyncio.get_running_loop()
         start = loop.time()
         await self._request("ping", {})
@@ -310,6 +314,12 @@ class Client:
     def _knows_once(self) -> bool:
         limits = (self.hello or {}).get("limits") or {}
         return bool(limits.get("transactionMemory", 0) > 0)
+
+    async def _first_connection(self) -> None:
+        """Waits for it while another task opens the client."""
+        if self._connection is None:
+            raise FreshetError("disconnected", "The client is not open: `async with connect(url) as client`, or `await connect(url)`.")
+        await self._connection.wait_for_first()
 
     async def _request(self, kind: str, members: Message) -> Message:
         if self.status != "live":

@@ -49,6 +49,18 @@ class Connection:
         self._task = loop.create_task(self._run(loop.time() + timeout))
         await self._first
 
+    async def wait_for_first(self) -> None:
+        """Waits until `start` has returned in another task. FreshetError when it could not connect."""
+        if self._first is None:
+            return
+        try:
+            # Other tasks wait for it, too.
+            await asyncio.shield(self._first)
+        except asyncio.CancelledError:
+            if self._first.cancelled():
+                raise FreshetError("closed", "The client was closed.") from None
+            raise
+
     def send(self, message: Message) -> None:
         """Sends it, in order; drops it when there is no connection."""
         if self._outgoing is not None:
@@ -68,6 +80,8 @@ class Connection:
     async def close(self) -> None:
         """Ends the connection for good."""
         self.status = "closed"
+        if self._first and not self._first.done():
+            self._first.set_exception(FreshetError("closed", "The client was closed."))
         task, self._task = self._task, None
         if task and task is not asyncio.current_task():
             task.cancel()

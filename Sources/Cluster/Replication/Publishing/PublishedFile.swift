@@ -86,7 +86,7 @@ final class PublishedFile {
     let reader = try ChangeReader(resuming: connection, limit: publisher.settings.batchLimit)
     let tick = try reader.tick()
     self.reader = reader
-    // Also where nothing has changed: numbers of the process before are not given again.
+    // The state gets a number even if nothing changed, because numbers of the former process must not be given again.
     let number = publisher.numbers.number(
       of: connection.capture.numberedState, before: before.commit, commits: max(tick.commits, 1))
     _ = addCommits(tick, to: number)

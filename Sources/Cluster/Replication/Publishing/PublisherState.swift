@@ -15,9 +15,9 @@ package final class PublisherState: Sendable {
 
   private let journal: Journal<PublishedPosition>
 
-  /// Takes the state of a database, and reads it.
+  /// Locks the kept state of a database, and reads it.
   ///
-  /// - Throws: a sentence why none can be kept.
+  /// - Throws: a sentence that says why no state can be kept.
   package init(of database: String, in folder: String, logger: Logger) throws(StateFailure) {
     journal = try Journal(of: database, part: "log", in: folder, logger: logger)
   }

@@ -1,6 +1,6 @@
 import CZlib
 
-/// Pieces of snapshots, compressed by zlib: for speed, as pages have much that repeats.
+/// Compresses pieces of snapshots by zlib's fastest level, because pages repeat themselves so much that it suffices.
 enum Deflate {
   static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     let bound = compressBound(uLong(bytes.count))

@@ -183,7 +183,7 @@ final class FileCapture: @unchecked Sendable {
     }
   }
 
-  /// A capture has ended. The memory goes with the last one.
+  /// Called when a capture ends. The last one to end frees the memory.
   func leave() {
     captures -= 1
     if captures > 0 { return }

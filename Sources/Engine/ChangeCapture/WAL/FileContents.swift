@@ -155,7 +155,7 @@ package struct FileContents {
     let isCopied = state.map { $0.frameCount <= index.backfilled() } ?? false
     // A complete checkpoint leaves the file as long as the database.
     let isShort = isCopied && state.map { disk.size < Int64($0.pageCount) * Int64($0.pageSize) } ?? false
-    // Both before and after the file was looked at, so that no checkpoint came in between.
+    // The count of copied frames is the same before and after the file was read, so no checkpoint came in between.
     guard isLeft || isShort || (copied == known && self.copied(index) == known) else { return note(index) }
     let isOther = isLeft || isShort || isReported || disk.size != before.disk.size || header != before.header
     // A write that is under way sets the time first, and is reported when it ends.

@@ -150,7 +150,7 @@ package final class FrameReader {
     var sum: WALChecksum
     var frame: UInt32
     var isOver = false
-    /// How many of `frames` are of whole commits.
+    /// The number of `frames` that belong to complete commits.
     var committed: Int
     /// The frame before, when it was a commit's last.
     var lastCommit: (page: UInt32, pages: UInt32, hash: UInt64)?

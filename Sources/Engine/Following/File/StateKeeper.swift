@@ -140,7 +140,7 @@ package final class StateKeeper: Sendable {
 
   private func with(_ promises: [UInt8], _ part: Part, of follower: Int) -> Part {
     var part = part
-    // Each is kept once.
+    // Promises belong to all followers: only the state of the first one keeps them.
     part.memory.promises = follower == 0 ? promises : []
     return part
   }

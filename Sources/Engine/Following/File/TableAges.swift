@@ -8,17 +8,17 @@ import LiveQuery
 ///
 /// Owner: the follower's thread.
 package struct TableAges {
-  /// By capture's number of the table, the first commit at which it certainly was as it is now.
+  /// The first commit at which a table certainly was as it is now, by capture's number of the table.
   private var since: [Int: Int64] = [:]
 
   package init() {}
 
-  /// - Parameter kept: by name, of tables that capture has restored.
+  /// - Parameter kept: the first commits of tables that capture has restored, by table name.
   package init(_ kept: [String: Int64], _ capture: ChangeCapture) {
     for number in capture.numbers { since[number] = capture.name(of: number).flatMap { kept[$0] } }
   }
 
-  /// A tick has seen a state.
+  /// Notes which tables a tick has seen changed.
   package mutating func note(_ tick: CapturedTick, at number: CommitNumber) {
     if tick.deltas.isEmpty, !tick.hasSchemaChanged { return }
     let first = number.first
@@ -31,7 +31,7 @@ package struct TableAges {
     for table in tables where since[table] == nil { since[table] = number.first }
   }
 
-  /// The changes are unknown.
+  /// Forgets all tables, because their changes are unknown.
   package mutating func removeAll() { since = [:] }
 
   /// The first commit since which none of the tables has changed; nil: that is not known.
@@ -44,7 +44,7 @@ package struct TableAges {
     return first
   }
 
-  /// By name, those of the tables that are followed.
+  /// The first commits of the tables that capture follows, by table name.
   package func kept(_ capture: ChangeCapture) -> [String: Int64] {
     var kept: [String: Int64] = [:]
     for number in capture.numbers {

@@ -15,7 +15,7 @@ package final class Readers: Sendable {
   package init(count: Int, clock: MonotonicClock = .system) {
     let queue = ReaderQueue(readers: count, clock: clock)
     self.queue = queue
-    // One more takes the jobs that starved.
+    // The additional reader takes jobs that waited too long.
     let readers = (0...max(1, count)).map { Reader($0, queue, clock) }
     self.readers = readers
     hasThreads = count > 0

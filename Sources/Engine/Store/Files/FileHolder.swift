@@ -46,7 +46,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   private let thread: (any Wakeable)?
   /// The last overwrite that the connection has seen.
   private var overwrite = FileUsers.Overwrite()
-  /// How often others had closed files that were lost when this one looked last.
+  /// How many times other connections had closed lost files when this one looked last.
   private var losses = 0
   /// How many writes to the database file had been reported when it was looked at last.
   private var reported = 0
@@ -122,7 +122,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return connection.isOverwritten
   }
 
-  /// Whether the connection cannot go on, and a new one may. Outside of transactions.
+  /// Whether the connection is unusable, and a new one may work. Call it outside of transactions.
   package var isUseless: Bool { connection.map { $0.isUseless || isFoundOverwritten($0) } == true }
 
   /// Whether deleted files may still be in use by another connection of the process.

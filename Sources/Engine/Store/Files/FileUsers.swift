@@ -34,7 +34,7 @@ package final class FileUsers: Sendable {
     }
   }
 
-  /// Whether no follower has the file open: readers, which work for them, then close it.
+  /// Whether no follower has the file open. Readers work for followers, so they close it, too.
   package var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
 
   // MARK: - Files that are lost

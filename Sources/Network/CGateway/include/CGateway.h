@@ -138,16 +138,16 @@ typedef struct gateway_callbacks {
   /* The client of a request that a trusted proxy passes on, by X-Forwarded-For or Forwarded. */
   gateway_address (*speaks_for)(void *_Nullable context, const gateway_address *proxy, gateway_span forwarded_for,
                                 gateway_span forwarded);
-  /* The head of any request, files and handshakes included: 0 lets it go on; it is answered 429, to be tried again
-   * after so many seconds. */
+  /* Called with the head of any request, files and handshakes included. Returns 0 to let it go on, or the number of
+   * seconds after which the client may try again: the request is answered with 429. */
   int (*admitted)(void *_Nullable context, const gateway_request *request);
   /* A WebSocket handshake on whatever path, before the upgrade: GATEWAY_NO_FAULT accepts it. */
   gateway_fault (*handshake)(void *_Nullable context, const gateway_request *request);
   void (*opened)(void *_Nullable context, gateway_channel_id session, const gateway_request *request);
   /* One whole message of text, no longer than `message_limit`. */
   gateway_verdict (*received)(void *_Nullable context, gateway_channel_id session, const uint8_t *_Nullable bytes, size_t length);
-  /* A frame of a message has come: the microseconds for which the session is not read; 0: it goes on. NULL: no limit.
-   * */
+  /* Called for each frame of a message. Returns 0 to go on, or the microseconds for which the session is not read.
+   * NULL: no limit. */
   int64_t (*_Nullable framed)(void *_Nullable context, gateway_channel_id session);
   /* Called when channels drain that `gateway_is_drained` had reported busy; `waiters` has one bit per waiter. Once in a
      turn of the loop. */

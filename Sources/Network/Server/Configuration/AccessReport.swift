@@ -80,7 +80,8 @@ package struct AccessReport: Sendable {
 }
 
 extension Role {
-  /// Whether it was probably forgotten to say what the role may. Those without a token may be meant to do nothing.
+  /// Whether the role names tables but allows nothing, which is probably a mistake. An empty role may be meant for
+  /// clients without a token.
   fileprivate var mayNothing: Bool {
     !allowsOwnQueries && queries.isEmpty && !allowsOwnStatements && statements.isEmpty && managed.isEmpty
       && !tables.tables.isEmpty

@@ -28,7 +28,7 @@ final class PublishedFolder: Sendable {
   private let clock = MonotonicClock.system
 
   private static let interval: Int32 = 2_000
-  /// How long a file has to be missing before it is said to be gone: replicas then put their copies aside.
+  /// The time after which a missing file counts as removed. Replicas then put their copies aside.
   private static let grace = Nanoseconds.milliseconds(10_000)
   private static let pauseAfterFailure = Nanoseconds.milliseconds(60_000)
 

@@ -4,7 +4,7 @@ import Gateway
 ///
 /// Only for origins that the operator named; "*" is never said.
 struct CrossOrigin: Sendable {
-  /// Headers of every answer to such a page.
+  /// Headers of every answer to a page of an allowed origin; none for other pages.
   let headers: [(name: String, value: String)]
   /// Request headers that answers depend on, for caches.
   let vary: [String]

@@ -43,7 +43,7 @@ struct OriginPolicy: Sendable {
     return hosts.contains(name) || name == "localhost" || name == "::1" || OriginPolicy.isLoopbackAddress(name)
   }
 
-  /// In lower case, without a port.
+  /// The name of a Host header, in lower case and without its port.
   private static func name(in host: String) -> String {
     host.hasPrefix("[")
       ? host.prefix { $0 != "]" }.dropFirst().lowercased() : host.prefix { $0 != ":" }.lowercased()
@@ -62,7 +62,7 @@ enum OriginRefusal: Hashable, Sendable {
   case host(String)
   /// Pages of this origin are not allowed.
   case origin(String)
-  /// The browser says that a page of another site sends it.
+  /// The browser says that a page of another site sends the request.
   case site
 
   /// For the client.

@@ -47,7 +47,7 @@ final class Authenticator: Sendable {
   /// Does what time makes due. To be called now and then.
   func look() { published?.look() }
 
-  /// Nil when none of the keys is the token's.
+  /// Nil if no known key is for this token.
   private func answer(_ token: AccessToken) -> Result<Identity, FreshetError>? {
     switch verifier.verify(token.text, fixed ?? published?.current ?? TokenKeys()) {
     case .good(let identity): .success(identity.known(to: roles))

@@ -44,7 +44,7 @@ final class PublishedKeys: Sendable {
     self.logger = logger
   }
 
-  /// Nil while there never were any.
+  /// The last keys that were fetched; nil before the first ones.
   var current: TokenKeys? { state.withLock { $0.keys } }
 
   /// Fetches them, unless they were fetched a moment ago.

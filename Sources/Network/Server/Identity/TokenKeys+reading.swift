@@ -69,7 +69,8 @@ extension JSONValue {
     if case .string(let text)? = self[member] { text } else { nil }
   }
 
-  /// Empty for what is no base64url. Some issuers write its padding, or plain base64.
+  /// The bytes that a member encodes in base64url; empty if it is malformed. Padding and plain base64 are accepted,
+  /// because some issuers write them.
   fileprivate func bytes(_ member: String) -> [UInt8] {
     guard var text = text(member) else { return [] }
     while text.last == "=" { text.removeLast() }

@@ -75,9 +75,9 @@ package struct ClientLimits {
     return bounds.messages.take(from: &usages[client, default: Usage()].messages, at: now) == 0
   }
 
-  /// Takes one of a resource, to be given back to whom it was taken from.
+  /// Takes one unit of a resource.
   ///
-  /// - Returns: nil when the client has all that it may have.
+  /// - Returns: the client to whom it has to be given back; nil if the client has all that it may have.
   package mutating func take(_ resource: Resource, of client: LimitedClient, at now: Int64) -> LimitedClient? {
     guard let most = bounds.most[resource] else { return client }
     let client = admit(client, at: now)

@@ -97,7 +97,7 @@ final class AuditLog: Sendable {
       })
   }
 
-  /// A follower has numbered the state that the transaction led to; nil: none will.
+  /// Writes the end of a transaction when a follower has numbered its state; nil: no follower will.
   func numbered(_ begun: Begun, _ number: Int64?) {
     guard let commit = commits.withLock({ $0.removeValue(forKey: begun.number) }) else { return }
     queue.keep(

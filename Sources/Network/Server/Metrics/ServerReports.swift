@@ -33,9 +33,10 @@ final class ServerReports: Sendable {
     self.accessLog = accessLog
   }
 
-  /// Keeps values of metrics until the server stops. The closures that wait for the next turn hold nothing of it.
+  /// Keeps the history of metrics until the server stops. The timer holds no reference to the server.
   func start() {
-    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in self?.metrics(reply)
+    history.start(count: { [weak self] in self?.databases.open.count ?? 0 }) { [weak self] reply in
+      self?.metrics(reply)
     }
   }
 

@@ -35,7 +35,7 @@ final class ClientRecords: @unchecked Sendable {
     roles.add(subscriptions: 1, of: record.known.actor.role)
   }
 
-  /// The stream ends with an error.
+  /// Records the error with which the stream ends.
   func fail(_ stream: ChannelID, _ code: ErrorCode) { streams[stream]?.fail(code) }
 
   // MARK: - Sessions

@@ -74,7 +74,7 @@ final class Sessions: @unchecked Sendable {
     return patience.take(from: &self[channel]!.refused, at: limits.now) == 0 ? .tooMany : .closeForTooMany
   }
 
-  /// Nil for a closed one.
+  /// The session of a channel; nil if it is closed.
   subscript(_ channel: ChannelID) -> Session? {
     get {
       let slot = gateway.slot(of: channel)
@@ -200,7 +200,7 @@ final class UnansweredRequests: Sendable {
   func mayBeginAnother(limit: Int) -> Bool {
     if count.load(ordering: .acquiring) < limit { return true }
     isPaused.store(true, ordering: .releasing)
-    // The last one may have ended in between, and seen no pause.
+    // The last request may have ended in between, before it could see the pause.
     return count.load(ordering: .acquiring) <= limit / 2 && isPaused.exchange(false, ordering: .acquiringAndReleasing)
   }
 }
