@@ -68,3 +68,14 @@ export function placeBelow(popover, anchor) {
   popover.style.left = `${Math.max(8, Math.min(left + width > innerWidth - 8 ? right - width : left, innerWidth - width - 8))}px`;
   popover.style.top = `${isBelow ? Math.min(bottom + 4, Math.max(8, innerHeight - height - 8)) : top - height - 4}px`;
 }
+
+/**
+ * Keeps an open popover below an element: its row may move, and the list may be scrolled.
+ *
+ * @param {HTMLElement} popover @param {() => Element} anchor
+ */
+export function keepBelow(popover, anchor) {
+  if (!popover.isConnected || !popover.matches(":popover-open")) return;
+  placeBelow(popover, anchor());
+  requestAnimationFrame(() => keepBelow(popover, anchor));
+}

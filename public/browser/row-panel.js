@@ -6,6 +6,7 @@ import { element, part } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { RowForm } from "./row-form.js";
 import { deleteRow } from "./row-deletion.js";
+import { referenceSearch } from "./reference-search.js";
 import { RowReferences } from "./row-references.js";
 import { quoted } from "./identifiers.js";
 import { isRow } from "./statements.js";
@@ -144,6 +145,7 @@ export class RowPanel {
     const editor = new ValueEditor(column, old, {
       write: (next, before) => table.writer.update(row, name, next, before),
       others: () => table.list?.valuesOf(name) ?? [],
+      search: referenceSearch(table.writer, column),
       done: () => {
         this.#fill(table, column, parts, /** @type {Row} */ (this.row), false);
         /** @type {HTMLElement | null} */ (value.querySelector(".edit-value"))?.focus();
