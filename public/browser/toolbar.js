@@ -121,7 +121,7 @@ export class Toolbar {
 }
 
 /** @param {string[]} key @param {number} count of all columns */
-function keyTitle(key, count) {
+export function keyTitle(key, count) {
   if (key[0] === rowNumber) return "row numbers";
   return key.length > 1 && key.length === count ? "all columns" : key.join(", ");
 }

@@ -3,7 +3,7 @@
 
 import { explain } from "../demo/explanation.js";
 import { copies } from "../demo/query-text.js";
-import { element, part } from "../shell/dom.js";
+import { element } from "../shell/dom.js";
 import { databaseAddress } from "../shell/place.js";
 import { currentToken, request } from "../shell/session.js";
 
@@ -49,7 +49,7 @@ export function openUseDialog(query) {
   dialog.addEventListener("close", () => dialog.remove());
   // A click outside closes it.
   dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
-  part("tables").append(dialog);
+  document.body.append(dialog);
   show("javascript");
   dialog.showModal();
 }

@@ -63,7 +63,7 @@ const clientFiles = "v1/client/";
 
 /** Members of a query as Swift's `Query` has them, in its order. */
 const swiftMembers = /** @type {const} */ ([
-  ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
+  ["sql", "sql"], ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
   ["sectionBy", "sectionBy"], ["limit", "limit"], ["key", "key"], ["totals", "totals"], ["alongside", "alongside"],
 ]);
 

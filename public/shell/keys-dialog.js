@@ -25,6 +25,7 @@ const ofViews = {
   wells: [...ofLists, ["Enter", "change the well; Escape gives up"], ["Ctrl Z", "undo"]],
   banks: ofLists,
   activity: [["↑ ↓ Page Up Page Down Home End", "scroll through the commits"], ["Ctrl Z", "undo"]],
+  sql: [["Ctrl Enter", "run"], ...ofLists],
   console: [["Enter", "in a field: run the query"], ...ofLists],
   server: [],
 };
