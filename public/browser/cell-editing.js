@@ -8,7 +8,7 @@ import { reasonOf } from "../shell/reason.js";
 import { editedText } from "./fitting.js";
 import { KeptText } from "./kept-text.js";
 import { referenceSearch } from "./reference-search.js";
-import { deleteRow } from "./row-deletion.js";
+import { deleteRows } from "./row-deletion.js";
 import { GoneError } from "./table-writer.js";
 import { ValueEditor } from "./value-editor.js";
 
@@ -170,6 +170,6 @@ export class CellEditing {
     const row = this.#row;
     if (!row) return;
     const { element } = this.list;
-    await deleteRow(this.writer, row, () => element.scrollToKey(this.writer.key.map((name) => row[name])));
+    await deleteRows(this.writer, [row], () => element.scrollToKey(this.writer.key.map((name) => row[name])));
   }
 }

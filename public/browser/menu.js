@@ -14,7 +14,7 @@ export function openMenu(anchor, label, items) {
   /** @type {Popover} */
   const menu = /** @type {any} */ (element("div", { className: "menu", popover: "auto", role: "menu", ariaLabel: label },
     ...items.map((item) => (item ? itemElement(item, () => menu.hidePopover()) : element("hr")))));
-  document.body.append(menu);
+  (anchor.closest("main") ?? document.body).append(menu);
   menu.addEventListener("toggle", (event) => {
     if (/** @type {any} */ (event).newState !== "closed") return;
     const hadFocus = menu.contains(document.activeElement) || document.activeElement === document.body;

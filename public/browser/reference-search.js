@@ -6,6 +6,7 @@ import { affinityOf } from "./affinity.js";
 import { conditionOf } from "./filters.js";
 import { quoted } from "./identifiers.js";
 import { namingColumn } from "./naming-column.js";
+import { rowsOnce } from "./rows-once.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../freshet.js").Query} Query */
@@ -29,7 +30,13 @@ export function referenceSearch({ client, catalogue, table }, { name }) {
   const target = reference && catalogue.find(reference.table);
   const key = target && catalogue.keyOf(target);
   if (!target || !key) return null;
-  return { table: target.name, find: (text) => hitsIn(client, hitsQuery(target, key, reference.references[0], text)) };
+  return {
+    table: target.name,
+    async find(text) {
+      const rows = await rowsOnce(client, hitsQuery(target, key, reference.references[0], text));
+      return rows.map((row) => ({ value: row.value, name: String(row.name ?? "") }));
+    },
+  };
 }
 
 /**
@@ -51,22 +58,4 @@ export function hitsQuery(target, key, value, text) {
     ...(typed !== "" && { where: naming === null ? contains(own) : sql`${contains(own)} OR ${contains(called)}` }),
     orderBy: typed === "" ? order.slice(2) : order,
   };
-}
-
-/**
- * Asks once.
- *
- * @param {import("../freshet.js").Client} client @param {Query} query @returns {Promise<Hit[]>}
- */
-async function hitsIn(client, query) {
-  const list = client.subscribe(query);
-  try {
-    await new Promise((resolve, reject) => {
-      list.addEventListener("change", resolve, { once: true });
-      list.addEventListener("error", ({ error }) => reject(error), { once: true });
-    });
-    return Array.from({ length: list.total }, (_, at) => list.at(at)).flatMap((row) => (row ? [{ value: row.value, name: String(row.name ?? "") }] : []));
-  } finally {
-    list.close();
-  }
 }

@@ -3,6 +3,7 @@
 
 import { explain } from "../demo/explanation.js";
 import { copies } from "../demo/query-text.js";
+import { copyText } from "../shell/clipboard.js";
 import { element } from "../shell/dom.js";
 import { databaseAddress } from "../shell/place.js";
 import { currentToken, request } from "../shell/session.js";
@@ -84,16 +85,12 @@ function choiceOf(options, chosen) {
 }
 
 /**
- * Without a clipboard, as where there is no TLS, the text is at least selected.
+ * Where the browser does not allow it, the text is at least selected.
  *
  * @param {HTMLElement} text
  */
 async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text.textContent ?? "");
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(text);
-    return false;
-  }
+  const isCopied = await copyText(text.textContent ?? "");
+  if (!isCopied) getSelection()?.selectAllChildren(text);
+  return isCopied;
 }

@@ -16,6 +16,7 @@ import table_focus
 import table_forms
 import table_looks
 import table_million
+import table_selection
 import table_sql
 import table_states
 import table_summary
@@ -35,7 +36,7 @@ def main():
             failed += run(table_access.TESTS + table_focus.TESTS + table_summary.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
         failed += run(table_activity.TESTS, lambda: None, browser, northwind)
-        for module in (table_chinook, table_deleting, table_forms, table_sql, table_wide, table_truth, table_million):
+        for module in (table_chinook, table_deleting, table_selection, table_forms, table_sql, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
         failed += run(table_looks.TESTS, lambda: None, browser, folder)
