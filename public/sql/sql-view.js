@@ -7,11 +7,11 @@
 import { sortedBy } from "../browser/address.js";
 import { quoted } from "../browser/identifiers.js";
 import { keyCandidates } from "../browser/key-candidates.js";
+import { KeyMenu } from "../browser/key-menu.js";
 import { QueryList } from "../browser/query-list.js";
 import { rowNumber } from "../browser/table-query.js";
-import { keyTitle } from "../browser/toolbar.js";
 import { explain } from "../demo/explanation.js";
-import { element, fillSelect, part } from "../shell/dom.js";
+import { element, part } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { formatSQLAddress, parseSQLAddress } from "./sql-address.js";
 import { isReading, numbered, statementsIn } from "./sql-text.js";
@@ -30,8 +30,7 @@ export class SQLView {
   #text = element("textarea", { rows: 5, name: "sql", ariaLabel: "SQL", placeholder: "SELECT …", spellcheck: false, autocapitalize: "off" });
   #error = element("p", { className: "query-error", role: "alert", hidden: true });
   #count = element("span", { className: "count quiet", role: "status" });
-  #key = element("select", { ariaLabel: "Key" });
-  #keyLabel = element("label", { className: "labelled", hidden: true }, "Key", this.#key);
+  #key = new KeyMenu((key) => this.#go({ key }));
   #explain = element("button", { type: "button", ariaPressed: "false", hidden: true }, "Explain");
   #use = element("button", { type: "button", hidden: true }, "Use this list");
   #result = element("div", { className: "sql-result" }, element("p", { className: "quiet sql-hint" }, "A SELECT is shown as a list that changes as the file does. Other statements write."));
@@ -59,9 +58,9 @@ export class SQLView {
     });
     this.#explain.addEventListener("click", () => this.#showExplanation(this.#explained.hidden));
     this.#use.addEventListener("click", async () => (await import("../browser/use-dialog.js")).openUseDialog(this.#query));
-    this.#key.addEventListener("change", () => this.#go({ key: JSON.parse(this.#key.value) }));
+    this.#key.element.hidden = true;
     part("sql").replaceChildren(form, element("div", { className: "sql-parts" },
-      element("section", { className: "frame" }, element("div", { className: "frame-head" }, element("h2", {}, "Result"), this.#count, this.#keyLabel), this.#result), this.#explained));
+      element("section", { className: "frame" }, element("div", { className: "frame-head" }, element("h2", {}, "Result"), this.#count, this.#key.element), this.#result), this.#explained));
   }
 
   show() {
@@ -124,7 +123,8 @@ export class SQLView {
     this.#shown = shown;
     this.#refuse(null);
     this.#count.textContent = "counting…";
-    if (this.#candidates.length === 0) this.#keyLabel.hidden = true;
+    if (this.#candidates.length === 0) this.#key.element.hidden = true;
+    else this.#key.show(this.#address.key.length > 0 ? this.#address.key : this.#candidates[0]);
     this.#enable(true);
     this.#result.replaceChildren(this.#list.element);
     this.#list.open(this.#query, this.#address.sort);
@@ -134,8 +134,8 @@ export class SQLView {
   /** @param {string[]} key in use */
   #opened(key) {
     if (this.#candidates.length === 0) return;
-    this.#key.value = JSON.stringify(key);
-    this.#keyLabel.hidden = false;
+    this.#key.show(key);
+    this.#key.element.hidden = false;
   }
 
   /** @param {any} error */
@@ -168,9 +168,9 @@ export class SQLView {
     look.close();
     if (shown !== this.#shown || columns.length === 0) return false;
     this.#candidates = keyCandidates({ name: "", columns: columns.map((name) => ({ name })) });
-    fillSelect(this.#key, Object.fromEntries(this.#candidates.map((key) => [JSON.stringify(key), keyTitle(key, columns.length)])));
-    this.#key.value = JSON.stringify(this.#address.key);
-    this.#keyLabel.hidden = false;
+    this.#key.offer(this.#candidates, columns);
+    this.#key.show(this.#address.key);
+    this.#key.element.hidden = false;
     return true;
   }
 
@@ -186,7 +186,7 @@ export class SQLView {
     this.#list.close();
     this.#refuse(null);
     this.#count.textContent = "";
-    this.#keyLabel.hidden = true;
+    this.#key.element.hidden = true;
     this.#enable(false);
     this.#showExplanation(false);
   }

@@ -31,13 +31,14 @@ TABLES = {
     "table": ("#/Orders", ROW), "sections and totals": ("#/Orders?section=ShipCountry&total=sum:Freight", ROW), "details": ("#/Orders?row=[10300]", "#row-panel dd:visible"),
     "filters": ("#/Orders?filter=ShipCountry:eq:Country%202&where=Freight%3E5", ROW), "summary by dates": ("#/Orders?group=month:OrderDate", FIGURE),
     "summary by values": ("#/Orders?group=ShipCountry,year:OrderDate", FIGURE), "a table that is not there": ("#/nothing", ".state-page:visible"),
-    "activity": ("#activity", ".commit-card:visible"), "a new row": ("#/Products", ROW), "selected rows": ("#/Orders", ROW), "an edited reference": ("#/Products?row=[3]", "#row-panel dd:visible"),
+    "activity": ("#activity", ".commit-card:visible"), "a new row": ("#/Products", ROW), "selected rows": ("#/Orders", ROW), "a key": ("#/Invoices", ROW), "an edited reference": ("#/Products?row=[3]", "#row-panel dd:visible"),
     "SQL": ("#sql?sql=SELECT+CompanyName%2C+City+FROM+Customers+UNION+ALL+SELECT+CompanyName%2C+City+FROM+Suppliers", ROW), "SQL that writes": ("#sql?sql=DELETE+FROM+log", ".sql-hint:visible"),
 }
 # Steps in a view before axe looks at it.
 STEPS = {
     "a new row": lambda page: page.get_by_role("button", name="Add row").click(),
     "an edited reference": lambda page: reference(page), "selected rows": lambda page: selected(page),
+    "a key": lambda page: page.get_by_role("combobox", name="Key").select_option(label="other columns…"),
 }
 FINDINGS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map(({ id, nodes }) =>
   `${id}: ${nodes.slice(0, 3).map(({ target, any, all, none }) => `${target.join(" ")} (${(any[0] ?? all[0] ?? none[0])?.message ?? ""})`).join(", ")}`)"""

@@ -106,6 +106,13 @@ def a_key_is_proposed_where_there_is_none(browser, server):
     key.select_option("name")
     expect(page.page.locator("#sql .query-error")).to_be_hidden()
     expect(column(page, "name")).to_have_count(4)
+    key.select_option("other columns…")
+    dialog = page.page.get_by_role("dialog", name="Which columns tell the rows apart?")
+    dialog.get_by_role("checkbox", name="name").uncheck()
+    dialog.get_by_role("checkbox", name="country").check()
+    dialog.get_by_role("button", name="Use as key").click()
+    expect(page.page.get_by_role("alert").filter(has_text="choose another key")).to_be_visible()
+    expect(key.locator("option:checked")).to_have_text("country")
     # Rows that nothing tells apart are numbered.
     run(page, "SELECT country FROM city UNION ALL SELECT country FROM city ORDER BY country DESC; -- twice")
     expect(column(page, "country")).to_have_text(["Switzerland"] * 4 + ["Portugal"] * 4)
