@@ -115,6 +115,8 @@ export interface LiveListAttributes {
   token?: string;
   /** No section index. */
   noindex?: "" | undefined;
+  /** As high as the window. */
+  fill?: "" | undefined;
 }
 
 declare global {

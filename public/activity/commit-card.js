@@ -39,7 +39,7 @@ export function commitCard(entry, context) {
 
 /** @param {string} name @param {RowChange[]} changes @param {CardContext} context */
 function tablePart(name, changes, context) {
-  const part = element("section", { className: "commit-table", ariaLabel: name }, element("h3", {}, name));
+  const part = element("section", { className: "commit-table" }, element("h3", {}, name));
   part.append(...changes.slice(0, firstRows).map((change) => rowPart(change, context)));
   let shown = firstRows;
   const more = button("", () => {

@@ -28,13 +28,13 @@ export function wholeTable(table) {
 export function parseAddress(hash) {
   const [path, ...rest] = hash.replace(/^#?\/?/, "").split("?");
   const parameters = new URLSearchParams(rest.join("?"));
-  const columns = (/** @type {string} */ name) => (parameters.get(name) ?? "").split(",").filter(Boolean);
+  const columns = (/** @type {string} */ name) => listed(parameters.get(name));
   return {
     table: decoded(path), where: parameters.get("where") ?? "",
-    sort: columns("sort").map((text) => ({ column: decoded(text.replace(/^-/, "")), descending: text.startsWith("-") })),
+    sort: parseSort(parameters.get("sort")),
     filters: parameters.getAll("filter").map(parseFilter),
     section: parameters.get("section"), totals: columns("total").flatMap(parseTotal),
-    groups: columns("group").map(parseGroup).slice(0, mostGroups), chart: parameters.get("chart"), search: parameters.get("search") ?? "", key: columns("key").map(decoded),
+    groups: columns("group").map(parseGroup).slice(0, mostGroups), chart: parameters.get("chart"), search: parameters.get("search") ?? "", key: parseColumns(parameters.get("key")),
     row: parseKey(parameters.get("row")),
   };
 }
@@ -51,6 +51,31 @@ export function sortedBy(sort, column, isAdded) {
   return old ? sort.flatMap((each) => (each === old ? next : [each])) : [...sort, ...next];
 }
 
+/** @param {string | null} text @returns {string[]} what stands between its commas */
+function listed(text) {
+  return (text ?? "").split(",").filter(Boolean);
+}
+
+/** @param {string | null} text @returns {string[]} names of columns */
+export function parseColumns(text) {
+  return listed(text).map(decoded);
+}
+
+/** @param {string[]} names */
+export function formatColumns(names) {
+  return names.map(encoded).join(",");
+}
+
+/** @param {string | null} text @returns {SortColumn[]} */
+export function parseSort(text) {
+  return listed(text).map((each) => ({ column: decoded(each.replace(/^-/, "")), descending: each.startsWith("-") }));
+}
+
+/** @param {SortColumn[]} sort */
+export function formatSort(sort) {
+  return sort.map(({ column, descending }) => (descending ? "-" : "") + encoded(column)).join(",");
+}
+
 /** @param {Address} address */
 export function formatAddress({ table, where, sort, filters, section, totals, groups, chart, search, key, row }) {
   const parameters = new URLSearchParams();
@@ -58,11 +83,11 @@ export function formatAddress({ table, where, sort, filters, section, totals, gr
   for (const { column, operator, value } of filters) parameters.append("filter", [encoded(column), operator, value].join(":"));
   if (where) parameters.set("where", where);
   if (section !== null) parameters.set("section", section);
-  if (sort.length) parameters.set("sort", sort.map(({ column, descending }) => (descending ? "-" : "") + encoded(column)).join(","));
+  if (sort.length) parameters.set("sort", formatSort(sort));
   if (totals.length) parameters.set("total", totals.map(({ column, call }) => `${call}:${encoded(column)}`).join(","));
   if (groups.length) parameters.set("group", groups.map(({ column, period }) => (period ? `${period}:` : "") + encoded(column)).join(","));
   if (groups.length && chart !== null) parameters.set("chart", chart);
-  if (key.length) parameters.set("key", key.map(encoded).join(","));
+  if (key.length) parameters.set("key", formatColumns(key));
   if (row) parameters.set("row", formatKey(row));
   const text = String(parameters);
   return `#/${encodeURIComponent(table)}${text && `?${text}`}`;

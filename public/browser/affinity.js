@@ -17,6 +17,11 @@ export function affinityOf(type = "") {
   return /REAL|FLOA|DOUB/i.test(type) ? "REAL" : "NUMERIC";
 }
 
+/** @param {{type: string}} column @returns {boolean} whether it is declared as one of booleans */
+export function isBoolean({ type }) {
+  return /^\s*bool/i.test(type);
+}
+
 /**
  * The number that a text is, as SQLite reads literals of decimals.
  *

@@ -85,7 +85,7 @@ export class CellCursor {
     if (!target.matches(".live-row, .live-scroller") || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "ArrowLeft") this.step(-1);
     else if (event.key === "ArrowRight") this.step(1);
-    else if (event.key === "ArrowUp" && this.list.activeRow?.offset === 0) this.header.focus();
+    else if (event.key === "ArrowUp" && !event.shiftKey && this.list.activeRow?.offset === 0) this.header.focus();
     else return;
     event.preventDefault();
   }

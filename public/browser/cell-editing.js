@@ -7,7 +7,8 @@
 import { reasonOf } from "../shell/reason.js";
 import { editedText } from "./fitting.js";
 import { KeptText } from "./kept-text.js";
-import { deleteRow } from "./row-deletion.js";
+import { referenceSearch } from "./reference-search.js";
+import { deleteRows } from "./row-deletion.js";
 import { GoneError } from "./table-writer.js";
 import { ValueEditor } from "./value-editor.js";
 
@@ -106,6 +107,7 @@ export class CellEditing {
     const editor = new ValueEditor(column, row[column.name] ?? null, {
       write: (value, old) => this.writer.update(row, column.name, value, old),
       others: () => this.list.valuesOf(column.name),
+      search: referenceSearch(this.writer, column),
       ...(this.writer.showsAtOnce(column.name) && {
         refused: (/** @type {any} */ typed, /** @type {any} */ error) => this.#refused(rowElement, row, column, typed, error),
       }),
@@ -168,6 +170,6 @@ export class CellEditing {
     const row = this.#row;
     if (!row) return;
     const { element } = this.list;
-    await deleteRow(this.writer, row, () => element.scrollToKey(this.writer.key.map((name) => row[name])));
+    await deleteRows(this.writer, [row], () => element.scrollToKey(this.writer.key.map((name) => row[name])));
   }
 }

@@ -3,6 +3,7 @@
  * Values as people read them in a cell: short, on one line, and of a kind that says how to align and colour them. Pure.
  */
 
+import { isBoolean } from "./affinity.js";
 import { numberForm, numberText } from "./number-form.js";
 import { longestText } from "./table-query.js";
 
@@ -82,9 +83,6 @@ function isoDate(text) {
 export function isDate({ name, type }) {
   return /date|time/i.test(type) || /(^|_)(date|time|timestamp|at|on)$|[a-z](Date|Time|At)$|^(created|updated|modified|changed|deleted|expires)$/.test(name);
 }
-
-/** @param {{type: string}} column */
-const isBoolean = ({ type }) => /^bool/i.test(type);
 
 /**
  * Numbers that are times: seconds or milliseconds since 1970, or SQLite's days since noon of a day in 4714 BC.

@@ -5,7 +5,7 @@
  */
 
 import { sql } from "../client/sql.js";
-import { insertOf, isRow, rowidName } from "./statements.js";
+import { insertOf, isAnyRow, isRow, rowidName } from "./statements.js";
 
 /** @typedef {import("../client/sql.js").SQLFragment} SQLFragment */
 /** @typedef {import("../freshet.js").RowChange} RowChange */
@@ -36,9 +36,9 @@ export function cascadeOf(catalogue, table) {
 /**
  * The rows that go, as a table `gone` of their keys. Each is followed once, so that tables may refer to themselves and to one another.
  *
- * @param {Catalogue} catalogue @param {Table} table @param {Values} key
+ * @param {Catalogue} catalogue @param {Table} table @param {Values[]} rows their keys
  */
-function goneOf(catalogue, table, key) {
+function goneOf(catalogue, table, rows) {
   const tables = cascadeOf(catalogue, table);
   const keys = tables.map((each) => catalogue.keyOf(each) ?? []);
   const width = Math.max(...keys.map(({ length }) => length));
@@ -56,7 +56,7 @@ function goneOf(catalogue, table, key) {
   const references = tables.flatMap((each, place) => catalogue.referencesTo(each).map((reference) => ({ place, reference, child: /** @type {Table} */ (catalogue.find(reference.table)) })));
   const followed = references.filter(({ reference }) => reference.onDelete === "cascade").map(({ place, reference, child }) =>
     sql` UNION SELECT ${tables.indexOf(child)}, ${keyParts("c", keys[tables.indexOf(child)])}${referring(place, reference)}`);
-  const first = sql`SELECT 0, ${keyParts("p", keys[0])} FROM ${sql.identifier(table.name)} AS p WHERE ${isRow(key)}`;
+  const first = sql`SELECT 0, ${keyParts("p", keys[0])} FROM ${sql.identifier(table.name)} AS p WHERE ${isAnyRow(rows)}`;
   const clause = sql`WITH RECURSIVE gone(${sql.join([sql`place`, ...columns])}) AS MATERIALIZED (${first}${sql.join(followed, "")})`;
   return { tables, columns, references, clause, isGone, referring };
 }
@@ -64,11 +64,11 @@ function goneOf(catalogue, table, key) {
 /**
  * A SELECT whose rows are `effect` (`deleted`, `changed`, `refusing`), `place` (of the table in the list that is returned) and `n`.
  *
- * @param {Catalogue} catalogue @param {Table} table @param {Values} key
+ * @param {Catalogue} catalogue @param {Table} table @param {Values[]} rows their keys
  * @returns {{statement: SQLFragment, tables: Table[]}}
  */
-export function countingOf(catalogue, table, key) {
-  const { tables, columns, references, clause, referring } = goneOf(catalogue, table, key);
+export function countingOf(catalogue, table, rows) {
+  const { tables, columns, references, clause, referring } = goneOf(catalogue, table, rows);
   const listed = [...tables];
   const others = references.filter(({ reference }) => reference.onDelete !== "cascade").map(({ place, reference, child }) => {
     const own = catalogue.keyOf(child) ?? [];
@@ -86,11 +86,11 @@ export function countingOf(catalogue, table, key) {
 /**
  * SELECTs of the rows that go of tables with generated columns: the feed of changes does not know their former states.
  *
- * @param {Catalogue} catalogue @param {Table} table @param {Values} key
+ * @param {Catalogue} catalogue @param {Table} table @param {Values[]} rows their keys
  * @returns {{table: Table, statement: SQLFragment}[]}
  */
-export function readingsOf(catalogue, table, key) {
-  const { tables, clause, isGone } = goneOf(catalogue, table, key);
+export function readingsOf(catalogue, table, rows) {
+  const { tables, clause, isGone } = goneOf(catalogue, table, rows);
   return tables.flatMap((each, place) => {
     const written = each.columns.filter(({ generated }) => !generated);
     if (place === 0 || written.length === each.columns.length) return [];
@@ -117,17 +117,17 @@ export function completed(catalogue, changes, read) {
 }
 
 /**
- * @param {Row[]} rows of `countingOf` @param {Table[]} tables
+ * @param {Row[]} rows of `countingOf` @param {Table[]} tables @param {number} [own] rows that are deleted by themselves
  * @returns {Consequences}
  */
-export function consequencesIn(rows, tables) {
+export function consequencesIn(rows, tables, own = 1) {
   const counts = (/** @type {string} */ effect) => {
     /** @type {Map<string, number>} */
     const found = new Map();
     for (const { effect: its, place, n } of rows) {
       const { name } = tables[Number(place)];
-      // The first is the row itself.
-      const count = Number(n) - (effect === "deleted" && place === 0 ? 1 : 0);
+      // The first table has these rows among the others.
+      const count = Number(n) - (effect === "deleted" && place === 0 ? own : 0);
       if (its === effect && count > 0) found.set(name, (found.get(name) ?? 0) + count);
     }
     return [...found].map(([table, count]) => ({ table, rows: count }));

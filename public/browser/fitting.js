@@ -5,7 +5,7 @@
  * programs that read them. Pure.
  */
 
-import { affinityOf, typedText, valueOf } from "./affinity.js";
+import { affinityOf, isBoolean, typedText, valueOf } from "./affinity.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
@@ -58,9 +58,6 @@ export function withLineBreaks(edited, old) {
   const middle = typed.slice(start, typed.length - end).map((character) => (character === "\n" ? usual : character));
   return [...pieces.slice(0, start), ...middle, ...pieces.slice(pieces.length - end)].join("");
 }
-
-/** @param {Column} column */
-const isBoolean = ({ type }) => /^\s*bool/i.test(type);
 
 /** @param {Column} column @param {SQLValue[]} held @returns {"boolean" | "date" | "number" | "any"} */
 function kindOf(column, held) {
@@ -121,7 +118,7 @@ function truthIn(text) {
  *
  * @param {string} text
  */
-function isISODate(text) {
+export function isISODate(text) {
   const parts = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?: ?(?:Z|[+-]\d\d:?\d\d))?)?$/.exec(text);
   if (!parts) return false;
   const [year, month, day] = parts.slice(1, 4).map(Number);

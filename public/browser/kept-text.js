@@ -1,6 +1,7 @@
 // @ts-check
 /** What was typed into a row that is not there any more: kept below the list, with the focus, until it is closed. */
 
+import { copyText } from "../shell/clipboard.js";
 import { element } from "../shell/dom.js";
 
 export class KeptText {
@@ -40,10 +41,7 @@ export class KeptText {
 
   async #copy() {
     this.#field.select();
-    // Pages without TLS have no clipboard.
-    if (navigator.clipboard) await navigator.clipboard.writeText(this.#field.value);
-    else document.execCommand("copy");
-    this.say("Copied.");
+    this.say(await copyText(this.#field.value) ? "Copied." : "Press Ctrl C to copy it.");
   }
 
   #close() {

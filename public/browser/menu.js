@@ -14,7 +14,7 @@ export function openMenu(anchor, label, items) {
   /** @type {Popover} */
   const menu = /** @type {any} */ (element("div", { className: "menu", popover: "auto", role: "menu", ariaLabel: label },
     ...items.map((item) => (item ? itemElement(item, () => menu.hidePopover()) : element("hr")))));
-  document.body.append(menu);
+  (anchor.closest("main") ?? document.body).append(menu);
   menu.addEventListener("toggle", (event) => {
     if (/** @type {any} */ (event).newState !== "closed") return;
     const hadFocus = menu.contains(document.activeElement) || document.activeElement === document.body;
@@ -67,4 +67,15 @@ export function placeBelow(popover, anchor) {
   const isBelow = bottom + height + 8 < innerHeight || top < height;
   popover.style.left = `${Math.max(8, Math.min(left + width > innerWidth - 8 ? right - width : left, innerWidth - width - 8))}px`;
   popover.style.top = `${isBelow ? Math.min(bottom + 4, Math.max(8, innerHeight - height - 8)) : top - height - 4}px`;
+}
+
+/**
+ * Keeps an open popover below an element: its row may move, and the list may be scrolled.
+ *
+ * @param {HTMLElement} popover @param {() => Element} anchor
+ */
+export function keepBelow(popover, anchor) {
+  if (!popover.isConnected || !popover.matches(":popover-open")) return;
+  placeBelow(popover, anchor());
+  requestAnimationFrame(() => keepBelow(popover, anchor));
 }

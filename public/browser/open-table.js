@@ -13,6 +13,7 @@ import { CellEditing } from "./cell-editing.js";
 import { cellText, isDate } from "./cell-text.js";
 import { firstGroup } from "./groups.js";
 import { criteriaSentence } from "./schema-changes.js";
+import { SelectionBar } from "./selection-bar.js";
 import { StagedQuery } from "./staged-query.js";
 import { TableList } from "./table-list.js";
 import { firstRowsOf, lengthOf, queryOf, queryToShare, rowNumber } from "./table-query.js";
@@ -51,6 +52,8 @@ export class OpenTable {
   key = [];
   /** @type {TableWriter} made together with the list */
   writer = /** @type {any} */ (null);
+  /** @type {SelectionBar | null} made together with the list */
+  #selected = null;
   #keys;
   #keyIndex = 0;
   /** @type {StagedQuery} made together with the list */
@@ -128,10 +131,14 @@ export class OpenTable {
     const list = new TableList({ columns: this.columns, key: this.key, references: catalogue.referencesFrom(this.table), label: name, isEditable: this.isEditable }, {
       sort: (column, isAdded) => this.change({ sort: sortedBy(this.address.sort, column, isAdded) }), menu: (column, anchor) => columnMenu(anchor, column, this),
       arranged: (layout) => layouts.write(name, layout), updated: (state) => this.#updated(list, state), failed: (error) => list === this.list && this.#query.refused(error),
+      drawn: (element, row) => list === this.list && this.#selected?.selection.draw(element, row),
     });
     this.list = list;
     this.#query = new StagedQuery(list.element, { advanced: () => this.#advanced(list), failed: (error) => this.#failed(list, error) });
     this.writer = new TableWriter(this.context.client, catalogue, this.table, this.key, this.context.undo, () => list.element.list);
+    // It hears keys and clicks first.
+    this.#selected?.element.remove();
+    this.#selected = new SelectionBar(this);
     if (this.isEditable) {
       this.editing = new CellEditing(list, this.writer, (row, column) => !this.#isCut(row, column) && !/[\r\n]/.test(String(row[column])), (row, column) => this.context.openRow(this, row, column));
     }
@@ -142,6 +149,7 @@ export class OpenTable {
     this.#asked = null;
     this.#ask();
     this.body.prepend(list.element);
+    this.body.append(this.#selected.element);
   }
 
   #ask() {
@@ -158,6 +166,7 @@ export class OpenTable {
     this.#asked = asked;
     this.#totaled = totaled;
     this.filterBar.showError(null);
+    if (!isRefined) this.#selected?.selection.clear();
     try {
       const query = queryOf(table, address, this.search, this.key);
       list.showTotals(address.totals, summaryOf(table, address));

@@ -1,9 +1,9 @@
 // @ts-check
 /** Where only published queries are answered: those, with fields for their parameters, each opened as a list. */
 
-import { element, formatted } from "../shell/dom.js";
+import { element } from "../shell/dom.js";
 import { request } from "../shell/session.js";
-import { TableList } from "./table-list.js";
+import { QueryList } from "./query-list.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {{name: string, type: string, required?: boolean, default?: any, description?: string}} Parameter */
@@ -33,8 +33,7 @@ export class PublishedList {
   element = element("div", { className: "open-table" });
   #count = element("span", { className: "count quiet" });
   #error = element("p", { className: "query-error", role: "alert", hidden: true });
-  /** @type {TableList | null} */
-  #list = null;
+  #list;
   #fields;
 
   /** @param {Client} client @param {PublishedQuery} query @param {() => void} showTables */
@@ -54,45 +53,22 @@ export class PublishedList {
     this.element.append(element("header", { className: "table-head" }, tables, element("div", { className: "table-title" },
       element("h2", {}, query.name), element("span", { className: "kind" }, "published"), this.#count), form));
     if (query.description) this.element.append(element("p", { className: "published-about quiet" }, query.description));
-    this.element.append(this.#error);
+    this.#list = new QueryList(client, query.name, {
+      counted: (rows) => { this.#count.textContent = rows; }, refused: (error) => this.#refuse(error.message),
+      sort: () => this.#refuse("The order of a published query is its own."),
+    });
+    this.element.append(this.#error, this.#list.element);
     const isReady = query.parameters.every((parameter) => !parameter.required || parameter.default !== undefined);
     if (isReady) this.#open();
     else this.#fields[0]?.field.focus();
   }
 
-  async #open() {
+  #open() {
     this.#refuse(null);
     this.#count.textContent = "counting…";
     const values = this.#fields.map(({ parameter, field }) => [parameter.name, parameterValue(field.value, parameter)]);
     const params = Object.fromEntries(values.filter(([, value]) => value !== undefined));
-    const query = { name: this.query.name, ...(Object.keys(params).length > 0 && { params }) };
-    // Which columns it has is known once it has come: a short look, then the list itself.
-    const look = this.client.subscribe(query, { window: { offset: 0, limit: 1 } });
-    look.addEventListener("error", ({ error }) => {
-      this.#refuse(error.message);
-      this.#count.textContent = "";
-    });
-    look.addEventListener("change", () => {
-      const { columns, key } = look.state;
-      this.#show(query, [...columns], [...key]);
-      look.close();
-    }, { once: true });
-  }
-
-  /** @param {import("../freshet.js").Query} query @param {string[]} names @param {string[]} key */
-  #show(query, names, key) {
-    this.#list?.close();
-    const columns = names.map((name) => ({ name, type: "", notNull: false, key: key.includes(name) ? key.indexOf(name) + 1 : 0 }));
-    const list = new TableList({ columns, key, references: [], label: this.query.name }, {
-      sort: () => this.#refuse("The order of a published query is its own."), menu: () => {}, arranged: () => {},
-      updated: ({ total }) => { this.#count.textContent = `${formatted(total)} ${total === 1 ? "row" : "rows"}`; },
-      failed: (error) => this.#refuse(error?.message ?? String(error)),
-    });
-    this.#list = list;
-    list.show({ order: [], hidden: [], widths: {} });
-    list.element.client = this.client;
-    list.element.query = query;
-    this.element.append(list.element);
+    this.#list.open({ name: this.query.name, ...(Object.keys(params).length > 0 && { params }) });
   }
 
   /** @param {string | null} sentence */
@@ -102,7 +78,7 @@ export class PublishedList {
   }
 
   close() {
-    this.#list?.close();
+    this.#list.close();
     this.element.remove();
   }
 }

@@ -1,13 +1,12 @@
 // @ts-check
-/** Deletes a row: says before what goes with it, asks where that is more than the row, and lets all of it be undone. */
+/** Deletes rows: says before what goes with them, asks where that is more than one row, and lets all of it be undone. */
 
-import { plainTransaction } from "../client/sql.js";
-import { encoded } from "../client/values.js";
 import { ask } from "../shell/ask.js";
 import { formatted } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { CommitWatch } from "./commit-watch.js";
 import { cascadeOf, completed, consequencesIn, countingOf, readingsOf, restoring } from "./deletion-plan.js";
+import { within } from "./table-writer.js";
 
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("./deletion-plan.js").Consequences} Consequences */
@@ -15,23 +14,25 @@ import { cascadeOf, completed, consequencesIn, countingOf, readingsOf, restoring
 /** @typedef {import("./table-writer.js").TableWriter} TableWriter */
 
 /**
- * @param {TableWriter} writer @param {Row} row @param {() => void} restored called when it is back
- * @returns {Promise<boolean>} false: it is there still, and the user knows why
+ * @param {TableWriter} writer @param {Row[]} rows at least one @param {() => void} restored called when they are back
+ * @returns {Promise<boolean>} false: they are there still, and the user knows why
  */
-export async function deleteRow(writer, row, restored) {
+export async function deleteRows(writer, rows, restored) {
   const { catalogue, table } = writer;
   // What only forbids it is not counted before: a deletion that nothing goes with shows at once, and the database decides.
   const isAlone = !table.triggers && !catalogue.referencesTo(table).some(({ onDelete }) => onDelete);
-  const { consequences, sentences, hasTriggers } = isAlone ? { consequences: null, sentences: [], hasTriggers: false } : await outlookOf(writer, row);
+  const { consequences, sentences, hasTriggers } = isAlone ? { consequences: null, sentences: [], hasTriggers: false } : await outlookOf(writer, rows);
   const isRefused = (consequences?.refusing.length ?? 0) > 0;
-  if (sentences.length > 0 && !isRefused && !await ask(`Delete ${writer.titleOf(row)}?`, sentences, "Delete")) return false;
+  const isAsked = (sentences.length > 0 || rows.length > 1) && !isRefused;
+  if (isAsked && !await ask(`Delete ${writer.titleOf(...rows)}?`, sentences, "Delete")) return false;
   try {
-    await writer.undo.waitFor(sentences.length > 0 ? deleteWithOthers(writer, row, consequences, hasTriggers, restored) : writer.delete(row, restored));
+    await writer.undo.waitFor(sentences.length > 0 ? deleteWithOthers(writer, rows, consequences, hasTriggers, restored) : writer.delete(rows, restored));
     return true;
   } catch (error) {
     const isForeignKey = /FOREIGN KEY/i.test(reasonOf(error));
-    const { refusing } = (isForeignKey && await consequencesOf(writer, row).catch(() => null)) || { refusing: [] };
-    writer.undo.say(`Not deleted: ${reasonOf(error)}${refusing.length > 0 ? `: ${counted(refusing)} refer to it` : ""}`);
+    const { refusing } = (isForeignKey && await consequencesOf(writer, rows).catch(() => null)) || { refusing: [] };
+    const refers = refusing.length > 0 ? `: ${counted(refusing)} refer to ${rows.length === 1 ? "it" : "them"}` : "";
+    writer.undo.say(`Not deleted: ${reasonOf(error)}${refers}`);
     return false;
   }
 }
@@ -39,16 +40,16 @@ export async function deleteRow(writer, row, restored) {
 /**
  * What is said before.
  *
- * @param {TableWriter} writer @param {Row} row
+ * @param {TableWriter} writer @param {Row[]} rows
  * @returns {Promise<{consequences: Consequences | null, sentences: string[], hasTriggers: boolean}>} `consequences` is null where they cannot be counted
  */
-async function outlookOf(writer, row) {
+async function outlookOf(writer, rows) {
   const { catalogue, table } = writer;
   /** @type {Consequences | null} */
   let consequences = null;
   let unknown = "";
   try {
-    consequences = await consequencesOf(writer, row);
+    consequences = await consequencesOf(writer, rows);
   } catch (error) {
     unknown = `What goes with it cannot be counted: ${reasonOf(error)}`;
   }
@@ -57,11 +58,11 @@ async function outlookOf(writer, row) {
   return { consequences, sentences, hasTriggers: triggering.length > 0 };
 }
 
-/** @param {TableWriter} writer @param {Row} row */
-async function consequencesOf(writer, row) {
-  const { statement, tables } = countingOf(writer.catalogue, writer.table, writer.keyOf(row));
-  const { results: [{ rows }] } = await writer.client.transact(statement);
-  return consequencesIn(rows, tables);
+/** @param {TableWriter} writer @param {Row[]} rows */
+async function consequencesOf(writer, rows) {
+  const { statement, tables } = countingOf(writer.catalogue, writer.table, rows.map((row) => writer.keyOf(row)));
+  const { results: [{ rows: counts }] } = await writer.client.transact(statement);
+  return consequencesIn(counts, tables, rows.length);
 }
 
 /** @param {Consequences | null} consequences @param {string} name */
@@ -83,45 +84,39 @@ function counted(counts) {
 }
 
 /**
- * @param {TableWriter} writer @param {Row} row @param {Consequences | null} consequences @param {boolean} hasTriggers @param {() => void} restored
+ * @param {TableWriter} writer @param {Row[]} rows @param {Consequences | null} consequences
+ * @param {boolean} hasTriggers @param {() => void} restored
  */
-async function deleteWithOthers(writer, row, consequences, hasTriggers, restored) {
+async function deleteWithOthers(writer, rows, consequences, hasTriggers, restored) {
   const { catalogue, client, table } = writer;
   const others = consequences && !hasTriggers ? [...consequences.deleted, ...consequences.changed].map(({ table: name }) => name) : null;
   const watch = new CommitWatch(client, others ? [...new Set([table.name, ...others])] : undefined);
   try {
     const isWatched = await watch.begun();
-    const readings = readingsOf(catalogue, table, writer.keyOf(row));
-    const deletion = await writer.deleteUnsaid(row, readings.map(({ statement }) => statement));
+    const readings = readingsOf(catalogue, table, rows.map((row) => writer.keyOf(row)));
+    const deletion = await writer.deleteUnsaid(rows, readings.map(({ statement }) => statement));
     if (deletion === null) return;
-    const { gone: own, read } = deletion;
-    const key = writer.keyOf(own);
-    const isIt = (/** @type {import("../freshet.js").RowChange[]} */ changes) => changes.some((change) => change.op === "delete" && change.table === table.name
-      && Object.entries(key).every(([name, value]) => String((change.old ?? change.key ?? {})[name] ?? change.key?.[name]) === String(value)));
-    const changes = isWatched ? await watch.commitWith(isIt) : null;
-    // Its rowid, which the feed names only where it is the key.
+    const { gone, read } = deletion;
+    const nameOf = (/** @type {Record<string, any>} */ values) => JSON.stringify(writer.key.map((name) => String(values[name])));
+    const own = new Map(gone.map((row) => [nameOf(row), row]));
+    const ownOf = (/** @type {import("../freshet.js").RowChange} */ { op, table: name, old, key }) =>
+      (op === "delete" && name === table.name ? own.get(nameOf({ ...key, ...old })) : undefined);
+    const changes = isWatched ? await watch.commitWith((all) => all.some(ownOf)) : null;
+    // Their rowids, which the feed names only where they are the key.
     const whole = changes && completed(catalogue, changes, readings.map(({ table: each }, index) => ({ table: each, rows: read[index] })))
-      .map((change) => (isIt([change]) ? { ...change, old: own } : change));
+      .map((change) => ({ ...change, ...(ownOf(change) && { old: ownOf(change) }) }));
     const all = whole && within(client, restoring(catalogue, whole));
-    const also = whole ? counted(countsOf(catalogue, table, whole.filter((change) => change.op === "delete" && !isIt([change])))) : "";
+    const also = whole ? counted(countsOf(catalogue, table, whole.filter((change) => change.op === "delete" && !ownOf(change)))) : "";
+    const statements = all ?? within(client, writer.restoringOf(gone));
+    const title = `${writer.titleOf(...gone)} deleted${also && `, and ${also}`}.`;
+    if (!statements) return writer.undo.say(`${title} They are too much for one message: Undo cannot bring them back.`);
     writer.undo.push({
-      title: `${writer.titleOf(row)} deleted${also && `, and ${also}`}.`, statements: all ?? writer.restoringOf(own), done: restored,
-      ...(!all && { caution: "Undo brings back the row alone: what else has changed is not known, or too much for one message." }),
+      title, statements, done: restored,
+      ...(!all && { caution: `Undo brings back the ${gone.length === 1 ? "row" : "rows"} alone: what else has changed is not known, or too much for one message.` }),
     });
   } finally {
     watch.close();
   }
-}
-
-/**
- * @param {import("../freshet.js").Client} client @param {import("../client/sql.js").SQLFragment[] | null} statements
- * @returns {import("../client/sql.js").SQLFragment[] | null} null: the server takes no message of that size
- */
-function within(client, statements) {
-  const most = client.hello?.limits?.messageBytes ?? Infinity;
-  const size = new TextEncoder().encode(encoded(plainTransaction(statements ?? []))).length;
-  // Around it come a type, an id and what names the write.
-  return size + 200 < most ? statements : null;
 }
 
 /**

@@ -3,9 +3,11 @@
 
 import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
-import { affinityOf } from "./affinity.js";
+import { affinityOf, isBoolean } from "./affinity.js";
 import { fitted } from "./fitting.js";
 import { typeText } from "./header-row.js";
+import { referenceSearch } from "./reference-search.js";
+import { newValueField } from "./value-field.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
@@ -21,7 +23,7 @@ export class RowForm {
   constructor(table, added) {
     this.table = table;
     this.added = added;
-    this.#fields = table.columns.filter(({ generated }) => !generated).map((column) => new FormField(column, isAutomatic(column, table.table.columns)));
+    this.#fields = table.columns.filter(({ generated }) => !generated).map((column) => new FormField(column, isAutomatic(column, table.table.columns), table));
     const save = element("button", { className: "primary" }, "Add row");
     this.element = element("form", { className: "row-form", noValidate: true }, ...this.#fields.map((field) => field.element), this.#refusal, save);
     this.element.addEventListener("submit", (event) => {
@@ -37,7 +39,7 @@ export class RowForm {
   async #save() {
     this.#refuse(null);
     try {
-      const touched = this.#fields.filter(({ isTouched }) => isTouched);
+      const touched = this.#fields.filter(({ isTouched, isUnfinished }) => isTouched || isUnfinished);
       const doubtful = touched.filter((field) => !field.check(this.table.list?.valuesOf(field.column.name) ?? []));
       if (doubtful.length > 0) return doubtful[0].field.focus();
       const values = Object.fromEntries(touched.map((field) => [field.column.name, field.value]));
@@ -76,33 +78,73 @@ class FormField {
    * @type {string | null}
    */
   #doubted = null;
-  field;
+  #control;
   #null = element("button", { type: "button", className: "set-null" }, "NULL");
   #reason = element("span", { className: "query-error", role: "alert" });
 
-  /** @param {Column} column @param {boolean} isAutomatic */
-  constructor(column, isAutomatic) {
+  /** @param {Column} column @param {boolean} isAutomatic @param {OpenTable} table */
+  constructor(column, isAutomatic, { list, writer }) {
     this.column = column;
     this.isAutomatic = isAutomatic;
-    const placeholder = isAutomatic ? "automatic" : column.default ?? (column.notNull ? "" : "NULL");
-    // Columns without a type, too: a field of one line drops line breaks that are pasted.
-    const isText = ["TEXT", "BLOB"].includes(affinityOf(column.type));
-    const properties = { name: column.name, placeholder, autocomplete: "off", spellcheck: false };
-    this.field = isText ? element("textarea", { ...properties, rows: 1 }) : element("input", properties);
-    this.field.addEventListener("input", () => {
-      this.isTouched = this.field.value !== "" || affinityOf(column.type) === "TEXT";
-      this.#isNull = false;
-      this.#doubted = null;
+    const { name, notNull } = column;
+    const untouched = isAutomatic ? "automatic" : column.default ?? (notNull ? "" : "NULL");
+    const literal = defaultAmong(column);
+    this.#control = newValueField(column, null, {
+      others: list?.valuesOf(name) ?? [], search: referenceSearch(writer, column), untouched: literal === null ? untouched : undefined,
+      // Columns without a type, too: a field of one line drops line breaks that are pasted.
+      isTall: ["TEXT", "BLOB"].includes(affinityOf(column.type)),
     });
+    this.#begin(untouched);
     this.#null.addEventListener("click", () => {
-      this.field.value = "";
-      this.field.placeholder = "NULL";
+      this.#control.clear();
+      this.#control.hint("NULL");
       [this.isTouched, this.#isNull] = [true, true];
     });
-    this.#null.ariaLabel = `Set ${column.name} to NULL`;
-    const label = element("label", {}, element("b", {}, column.name), element("span", { className: "quiet" }, typeText(column) + (column.notNull ? ", not null" : "")));
+    this.#null.ariaLabel = `Set ${name} to NULL`;
+    // Date fields have no room to say it.
+    const given = this.field.matches(".date-field") && column.default !== undefined ? `, default ${column.default}` : "";
+    const label = element("label", {}, element("b", {}, name), element("span", { className: "quiet" }, typeText(column) + (notNull ? ", not null" : "") + given));
     label.htmlFor = this.field.id = `form-field-${formFields += 1}`;
-    this.element = element("div", { className: "form-field" }, label, element("div", { className: "form-value" }, this.field, ...(column.notNull || isAutomatic ? [] : [this.#null])), this.#reason);
+    const hasButton = !notNull && !isAutomatic && this.#control.hasNullButton;
+    this.element = element("div", { className: "form-field" }, label, element("div", { className: "form-value" }, this.#control.element, ...(hasButton ? [this.#null] : [])), this.#reason);
+    this.element.addEventListener("input", () => this.#typed());
+    this.element.addEventListener("keydown", (event) => {
+      if (!this.#control.takes(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
+
+  get field() {
+    return this.#control.field;
+  }
+
+  /** Whether something was typed that is no value yet. */
+  get isUnfinished() {
+    return this.#control.problem !== null;
+  }
+
+  /** @param {string} untouched what it becomes while it is untouched */
+  #begin(untouched) {
+    const { field } = this;
+    // The label names it.
+    field.ariaLabel = null;
+    if (field.localName === "textarea") /** @type {HTMLTextAreaElement} */ (field).rows = 1;
+    this.#control.clear();
+    this.#control.hint(untouched);
+    const literal = defaultAmong(this.column);
+    if (literal !== null) this.#control.text = literal;
+    if (!isBoolean(this.column)) return;
+    const known = /^\(*(0|1|true|false)\)*$/i.exec(this.column.default ?? "")?.[1];
+    if (known) this.#control.text = String(/^(1|true)$/i.test(known));
+    // A box that is not checked says false.
+    else if (this.column.notNull && this.column.default === undefined) [this.#control.text, this.isTouched] = ["false", true];
+  }
+
+  #typed() {
+    this.isTouched = this.#control.text !== "" || this.#control.isNull || affinityOf(this.column.type) === "TEXT" && this.field.localName !== "select";
+    this.#isNull = this.#control.isNull;
+    this.#doubted = null;
   }
 
   /**
@@ -111,7 +153,11 @@ class FormField {
    * @param {SQLValue[]} others of the same column
    */
   check(others) {
-    const text = this.field.value;
+    const { text, problem } = this.#control;
+    if (problem !== null) {
+      this.refuse(problem);
+      return false;
+    }
     const { value, warning } = this.#isNull ? { value: null, warning: null } : fitted(text, this.column, null, others);
     this.value = value;
     if (warning === null || this.#doubted === text) return true;
@@ -125,6 +171,16 @@ class FormField {
     this.#reason.textContent = reason;
     this.field.setAttribute("aria-invalid", String(reason !== null));
   }
+}
+
+/**
+ * The default among the texts that a CHECK lists.
+ *
+ * @param {Column} column @returns {string | null} null: it is none of them
+ */
+function defaultAmong({ default: given = "", values = [] }) {
+  const literal = /^\(*'((?:[^']|'')*)'\)*$/.exec(given)?.[1].replaceAll("''", "'");
+  return literal !== undefined && values.includes(literal) ? literal : null;
 }
 
 /**

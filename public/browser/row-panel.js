@@ -5,7 +5,8 @@ import { formatActivity } from "../activity/activity-address.js";
 import { element, part } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { RowForm } from "./row-form.js";
-import { deleteRow } from "./row-deletion.js";
+import { deleteRows } from "./row-deletion.js";
+import { referenceSearch } from "./reference-search.js";
 import { RowReferences } from "./row-references.js";
 import { quoted } from "./identifiers.js";
 import { isRow } from "./statements.js";
@@ -144,6 +145,7 @@ export class RowPanel {
     const editor = new ValueEditor(column, old, {
       write: (next, before) => table.writer.update(row, name, next, before),
       others: () => table.list?.valuesOf(name) ?? [],
+      search: referenceSearch(table.writer, column),
       done: () => {
         this.#fill(table, column, parts, /** @type {Row} */ (this.row), false);
         /** @type {HTMLElement | null} */ (value.querySelector(".edit-value"))?.focus();
@@ -159,7 +161,7 @@ export class RowPanel {
     this.#deletion = button;
     button.addEventListener("click", async () => {
       const { row } = this;
-      if (row && await deleteRow(table.writer, row, () => table.reveal(table.key.map((name) => row[name])))) this.dismiss();
+      if (row && await deleteRows(table.writer, [row], () => table.reveal(table.key.map((name) => row[name])))) this.dismiss();
     });
     return button;
   }

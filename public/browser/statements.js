@@ -18,6 +18,17 @@ export function isRow(key) {
 }
 
 /**
+ * Any of several rows. Nested by halves: SQLite limits the depth of expressions.
+ *
+ * @param {Values[]} keys at least one @returns {SQLFragment}
+ */
+export function isAnyRow(keys) {
+  if (keys.length === 1) return isRow(keys[0]);
+  const half = Math.ceil(keys.length / 2);
+  return sql`(${isAnyRow(keys.slice(0, half))}) OR (${isAnyRow(keys.slice(half))})`;
+}
+
+/**
  * @param {Table} table @param {Values} key @param {string} column @param {SQLValue} value
  * @param {SQLValue} [old] changed only where it is still this, letter by letter; undefined: whatever it is
  */
@@ -53,6 +64,16 @@ export function valueIn(table, key, column) {
  */
 export function deleteOf(table, key, rowid) {
   return sql`DELETE FROM ${sql.identifier(table.name)} WHERE ${isRow(key)} RETURNING ${sql.join(identifiers(table, rowid))}`;
+}
+
+/**
+ * The same of several rows. They are read before: RETURNING leaves out those that went with another one of them.
+ *
+ * @param {Table} table @param {Values[]} keys @param {string | null} rowid
+ */
+export function deletionsOf(table, keys, rowid) {
+  const rows = sql`FROM ${sql.identifier(table.name)} WHERE ${isAnyRow(keys)}`;
+  return [sql`SELECT ${sql.join(identifiers(table, rowid))} ${rows}`, sql`DELETE ${rows}`];
 }
 
 /**

@@ -26,6 +26,7 @@ import { totalTemplates } from "./total-templates.js";
  * @property {(column: string, isAdded: boolean) => void} sort @property {(column: string, anchor: HTMLElement) => void} menu
  * @property {(layout: ColumnLayout) => void} arranged @property {(state: ListState) => void} updated
  * @property {(error: any) => void} failed
+ * @property {(element: HTMLElement, row: import("../freshet.js").Row) => void} [drawn] a row is drawn
  */
 
 /** Column widths are measured from this many rows. */
@@ -92,7 +93,11 @@ export class TableList {
     this.columns = visibleColumns(layout, [...byName.keys()], key).flatMap((name) => byName.get(name) ?? []);
     const notes = new Map(references.map((reference) => [reference.columns[0], reference.table]));
     this.header.show(this.columns, this.#fixed, notes);
-    this.element.renderRow = rowRenderer(this.columns, this.#fixed, references);
+    const render = rowRenderer(this.columns, this.#fixed, references);
+    this.element.renderRow = (rowElement, row) => {
+      render(rowElement, row);
+      this.handlers.drawn?.(rowElement, row);
+    };
     this.#describe();
     this.#applyWidths();
   }

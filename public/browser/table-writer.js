@@ -1,11 +1,14 @@
 // @ts-check
 /** Writes to one table, and remembers how to take it back. */
 
+import { plainTransaction } from "../client/sql.js";
+import { encoded } from "../client/values.js";
+import { formatted } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { cellText } from "./cell-text.js";
-import { consequencesIn, countingOf, unreferredDeletionOf } from "./deletion-plan.js";
+import { consequencesIn, countingOf, restoring, unreferredDeletionOf } from "./deletion-plan.js";
 import { refusalOf } from "./foreign-key-refusals.js";
-import { deleteOf, insertOf, restoreOf, rowidName, updateOf, valueIn } from "./statements.js";
+import { deleteOf, deletionsOf, insertOf, restoreOf, rowidName, updateOf, valueIn } from "./statements.js";
 import { isSame } from "./value-editor.js";
 
 /** @typedef {import("../freshet.js").Client} Client */
@@ -124,32 +127,39 @@ export class TableWriter {
     return rows.length > 0;
   }
 
-  /** @param {Row} row @param {() => void} [restored] called when it is back */
-  async delete(row, restored) {
-    const deletion = await this.deleteUnsaid(row);
-    if (deletion) this.undo.push({ title: `${this.titleOf(row)} deleted.`, statements: this.restoringOf(deletion.gone), done: restored });
+  /** @param {Row[]} rows @param {() => void} [restored] called when they are back */
+  async delete(rows, restored) {
+    const deletion = await this.deleteUnsaid(rows);
+    if (!deletion) return;
+    const title = `${this.titleOf(...deletion.gone)} deleted.`;
+    const statements = within(this.client, this.restoringOf(deletion.gone));
+    if (statements) this.undo.push({ title, statements, done: restored });
+    else this.undo.say(`${title} They are too much for one message: Undo cannot bring them back.`);
   }
 
   /**
    * Deletes, and remembers nothing.
    *
-   * @param {Row} row @param {import("../client/sql.js").SQLFragment[]} [readings] SELECTs that are answered before
-   * @returns {Promise<{gone: Row, read: Row[][]} | null>} what was there; null: it is gone, and was too much for a write that was sent again to say
+   * @param {Row[]} rows @param {import("../client/sql.js").SQLFragment[]} [readings] SELECTs that are answered before
+   * @returns {Promise<{gone: Row[], read: Row[][]} | null>} what was there; null: it is gone, and was too much for a write that was sent again to say
    * @throws {GoneError}
    */
-  async deleteUnsaid(row, readings = []) {
-    const key = this.keyOf(row);
-    const { changes, results } = await this.#write({ delete: key }, [...readings, deleteOf(this.table, key, this.rowid)]);
+  async deleteUnsaid(rows, readings = []) {
+    const keys = rows.map((row) => this.keyOf(row));
+    const deletions = keys.length === 1 ? [deleteOf(this.table, keys[0], this.rowid)] : deletionsOf(this.table, keys, this.rowid);
+    const { changes, results } = await this.#write({ delete: keys }, [...readings, ...deletions]);
     if (changes > 0 && results.length === 0) return null;
-    const all = results.map(({ rows }) => rows);
-    const [gone] = all.pop() ?? [];
-    if (!gone) throw new GoneError();
-    return { gone, read: all };
+    const all = results.map(({ rows: found }) => found);
+    const gone = all[readings.length] ?? [];
+    if (gone.length === 0) throw new GoneError();
+    return { gone, read: all.slice(0, readings.length) };
   }
 
-  /** @param {Row} gone */
+  /** @param {Row[]} gone @returns {import("../client/sql.js").SQLFragment[]} */
   restoringOf(gone) {
-    return [restoreOf(this.table, gone, this.rowid)];
+    if (gone.length === 1) return [restoreOf(this.table, gone[0], this.rowid)];
+    // Rows that refer to one another come back in an order that their references allow.
+    return restoring(this.catalogue, gone.map((row) => ({ table: this.table.name, op: "delete", key: this.keyOf(row), old: row }))) ?? [];
   }
 
   /** @param {OptimisticChange | null} change @param {import("../freshet.js").Transaction} statement */
@@ -181,7 +191,7 @@ export class TableWriter {
   /** @param {Values} values @returns {Promise<Row>} */
   async #insert(values) {
     const { results: [{ rows: [row] }] } = await this.#named(this.client.transact(insertOf(this.table, values, this.key)), {}, values);
-    const { statement, tables } = countingOf(this.catalogue, this.table, this.keyOf(row));
+    const { statement, tables } = countingOf(this.catalogue, this.table, [this.keyOf(row)]);
     this.undo.push({
       title: `${this.titleOf(row)} added.`, statements: [unreferredDeletionOf(this.catalogue, this.table, this.keyOf(row)), statement],
       objection: ({ results: [{ changes }, { rows }] }) => {
@@ -194,8 +204,20 @@ export class TableWriter {
     return row;
   }
 
-  /** @param {Row} row */
-  titleOf(row) {
-    return `${this.table.name} ${this.key.map((name) => String(row[name])).join(", ")}`;
+  /** @param {Row[]} rows */
+  titleOf(...rows) {
+    if (rows.length > 1) return `${formatted(rows.length)} rows of ${this.table.name}`;
+    return `${this.table.name} ${this.key.map((name) => String(rows[0][name])).join(", ")}`;
   }
+}
+
+/**
+ * @param {Client} client @param {import("../client/sql.js").SQLFragment[] | null} statements
+ * @returns {import("../client/sql.js").SQLFragment[] | null} null: the server takes no message of that size
+ */
+export function within(client, statements) {
+  const most = client.hello?.limits?.messageBytes ?? Infinity;
+  const size = new TextEncoder().encode(encoded(plainTransaction(statements ?? []))).length;
+  // Around it come a type, an id and what names the write.
+  return size + 200 < most ? statements : null;
 }

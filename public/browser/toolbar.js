@@ -2,8 +2,8 @@
 /** What stands above a table: its name and count, the search, and buttons for everything that can be done to the list. */
 
 import { element, fillSelect, formatted } from "../shell/dom.js";
+import { KeyMenu } from "./key-menu.js";
 import { LoadingBar } from "./loading-bar.js";
-import { rowNumber } from "./table-query.js";
 
 /** @typedef {import("./address.js").Address} Address */
 /** @typedef {import("./catalogue.js").Table} Table */
@@ -25,7 +25,7 @@ export class Toolbar {
   #loading = new LoadingBar((sentence) => this.#say(sentence));
   #search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search the full-text index", autocomplete: "off", spellcheck: false });
   #section = element("select", { ariaLabel: "Sections" });
-  #key = element("select", { ariaLabel: "Key" });
+  #key;
   #filter = element("button", { type: "button", className: "filter-button" }, "Filter");
   #summary = element("button", { type: "button" }, "Summary");
   #use = element("button", { type: "button" }, "Use this list");
@@ -42,15 +42,15 @@ export class Toolbar {
     const title = element("h2", {}, table.name);
     const kind = table.kind === "table" ? [] : [element("span", { className: "kind" }, table.module ?? table.kind)];
     const sections = element("label", { className: "labelled" }, "Sections", this.#section);
-    const key = element("label", { className: "labelled" }, "Key", this.#key);
+    this.#key = new KeyMenu(handlers.key);
     this.element = element("header", { className: "table-head" },
       tables, element("div", { className: "table-title" }, title, ...kind, this.#count),
       ...(hasSearch ? [this.#search] : []),
-      element("div", { className: "table-actions" }, this.#filter, ...(isSummary ? [] : [sections, ...(keys ? [key] : []), columns]), this.#summary, this.#use,
+      element("div", { className: "table-actions" }, this.#filter, ...(isSummary ? [] : [sections, ...(keys ? [this.#key.element] : []), columns]), this.#summary, this.#use,
         ...(isEditable ? [this.#add] : [])),
       this.#loading.element);
     fillSelect(this.#section, { [none]: "None", ...Object.fromEntries(table.columns.map(({ name }) => [`c${name}`, name])) });
-    fillSelect(this.#key, Object.fromEntries((keys ?? []).map((each) => [JSON.stringify(each), keyTitle(each, table.columns.length)])));
+    this.#key.offer(keys ?? [], table.columns.map(({ name }) => name));
     this.#summary.setAttribute("aria-pressed", String(isSummary));
     this.#summary.addEventListener("click", handlers.summary);
     tables.addEventListener("click", handlers.tables);
@@ -59,7 +59,6 @@ export class Toolbar {
     this.#use.addEventListener("click", handlers.use);
     this.#add.addEventListener("click", handlers.add);
     this.#section.addEventListener("change", () => handlers.section(this.#section.value === none ? null : this.#section.value.slice(1)));
-    this.#key.addEventListener("change", () => handlers.key(JSON.parse(this.#key.value)));
     let timer = 0;
     this.#search.addEventListener("input", () => {
       clearTimeout(timer);
@@ -71,7 +70,7 @@ export class Toolbar {
   show({ search, section, filters, where }, key) {
     if (document.activeElement !== this.#search) this.#search.value = search;
     this.#section.value = section === null ? none : `c${section}`;
-    this.#key.value = JSON.stringify(key);
+    this.#key.show(key);
     const count = filters.length + (where ? 1 : 0);
     this.#filter.textContent = count ? `Filter (${count})` : "Filter";
     this.#filter.classList.toggle("is-on", count > 0);
@@ -118,10 +117,4 @@ export class Toolbar {
   focusSearch() {
     this.#search.focus();
   }
-}
-
-/** @param {string[]} key @param {number} count of all columns */
-function keyTitle(key, count) {
-  if (key[0] === rowNumber) return "row numbers";
-  return key.length > 1 && key.length === count ? "all columns" : key.join(", ");
 }

@@ -3,7 +3,8 @@
 
 import { explain } from "../demo/explanation.js";
 import { copies } from "../demo/query-text.js";
-import { element, part } from "../shell/dom.js";
+import { copyText } from "../shell/clipboard.js";
+import { element } from "../shell/dom.js";
 import { databaseAddress } from "../shell/place.js";
 import { currentToken, request } from "../shell/session.js";
 
@@ -16,7 +17,8 @@ const ways = /** @type {Record<string, {title: string, about: string}>} */ ({
     about: "A list that follows the query, in a module of a page. The client comes from this server and needs nothing else. Pages of another origin need --allow-origin.",
   },
   node: { title: "Node", about: "The same list in a program: save this as list.mjs." },
-  element: { title: "HTML", about: "A page with nothing but this list: it scrolls through any number of rows, and they move as they change." },
+  element: { title: "HTML", about: "A page with nothing but this list: it scrolls through any number of rows, and they move as they change. In the folder of --public it needs nothing else; opened as a file, a server with --allow-origin null; from another origin, one with --allow-origin and that origin." },
+  react: { title: "React", about: "A component with the first hundred rows: save this as list.jsx in a project with a bundler. Pages of another origin need --allow-origin." },
   python: { title: "Python", about: "The same list in a program: save this as list.py." },
   swift: { title: "Swift", about: "The same list in an app or on a server." },
   watch: { title: "Terminal", about: "The same list in a terminal. With --json it prints every message instead." },
@@ -49,7 +51,7 @@ export function openUseDialog(query) {
   dialog.addEventListener("close", () => dialog.remove());
   // A click outside closes it.
   dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
-  part("tables").append(dialog);
+  document.body.append(dialog);
   show("javascript");
   dialog.showModal();
 }
@@ -84,16 +86,12 @@ function choiceOf(options, chosen) {
 }
 
 /**
- * Without a clipboard, as where there is no TLS, the text is at least selected.
+ * Where the browser does not allow it, the text is at least selected.
  *
  * @param {HTMLElement} text
  */
 async function copied(text) {
-  try {
-    await navigator.clipboard.writeText(text.textContent ?? "");
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(text);
-    return false;
-  }
+  const isCopied = await copyText(text.textContent ?? "");
+  if (!isCopied) getSelection()?.selectAllChildren(text);
+  return isCopied;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A field for one value, in a cell or in the panel of a row. Enter writes, Escape gives up, Tab writes and goes on. NULL is chosen by
+ * An editor of one value, in a cell or in the panel of a row. Enter writes, Escape gives up, Tab writes and goes on. NULL is chosen by
  * its button or by Ctrl and Backspace; whatever is typed afterwards is no NULL. What was refused stays, with the reason below it. What does not fit
  * the column is written by a second Enter, and what was not touched is not written at all.
  */
@@ -9,15 +9,15 @@ import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { typedText } from "./affinity.js";
 import { editedText, fitted, withLineBreaks } from "./fitting.js";
-import { placeBelow } from "./menu.js";
+import { keepBelow } from "./menu.js";
+import { newValueField } from "./value-field.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {-1 | 0 | 1} Step what comes after writing: the field before, none, or the next one */
 
 export class ValueEditor {
-  /** @type {HTMLInputElement | HTMLTextAreaElement} */
-  field;
+  #control;
   #null;
   #reason = element("p", { className: "refusal", role: "alert", popover: "manual" });
   #isNull;
@@ -40,6 +40,7 @@ export class ValueEditor {
    * @param {(typed: SQLValue, error: any) => void} [handlers.refused] called after `done`, where the value shows before it is
    *   written; without it, the editor stays until the value is written
    * @param {() => SQLValue[]} [handlers.others] values of the same column
+   * @param {import("./reference-search.js").ReferenceSearch | null} [handlers.search] of rows that it may refer to
    * @param {boolean} [isTall] room for several lines
    */
   constructor(column, old, handlers, isTall = false) {
@@ -47,50 +48,29 @@ export class ValueEditor {
     this.old = old;
     this.handlers = handlers;
     this.#isNull = old === null;
-    this.field = this.#newField(isTall, editedText(old, column));
-    this.field.placeholder = old === null ? "NULL" : "";
+    this.#control = newValueField(column, old, { others: handlers.others?.() ?? [], search: handlers.search ?? null, isTall });
+    if (old !== null) this.#control.text = editedText(old, column);
+    else if (!column.notNull) this.#control.clear();
     this.#null = element("button", { type: "button", className: "set-null", tabIndex: -1, title: "Set to NULL (Ctrl Backspace)" }, "NULL");
-    this.element = element("div", { className: isTall ? "value-editor tall" : "value-editor" }, this.field, ...(column.notNull ? [] : [this.#null]), this.#reason);
+    const hasButton = !column.notNull && this.#control.hasNullButton;
+    this.element = element("div", { className: isTall ? "value-editor tall" : "value-editor" }, this.#control.element, ...(hasButton ? [this.#null] : []), this.#reason);
     this.#null.addEventListener("mousedown", (event) => event.preventDefault());
     this.#null.addEventListener("click", () => this.#setNull());
+    this.element.addEventListener("input", () => this.#typed());
+    this.element.addEventListener("focusout", () => this.#left());
     this.element.addEventListener("keydown", (event) => this.#keyDown(/** @type {KeyboardEvent} */ (event)));
     this.element.addEventListener("click", (event) => event.stopPropagation());
     this.element.addEventListener("dblclick", (event) => event.stopPropagation());
     this.#showNull();
   }
 
-  /** @param {boolean} isTall @param {string} value */
-  #newField(isTall, value) {
-    const properties = { value, ariaLabel: this.column.name, autocomplete: "off", spellcheck: false };
-    const field = isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
-    field.addEventListener("input", () => this.#typed());
-    field.addEventListener("paste", (event) => this.#pasted(/** @type {ClipboardEvent} */ (event)));
-    field.addEventListener("blur", () => this.#left());
-    return field;
-  }
-
-  /**
-   * A field of one line would drop the line breaks: one of several takes its place, in the same space.
-   *
-   * @param {ClipboardEvent} event
-   */
-  #pasted(event) {
-    const { field } = this;
-    const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (field.localName === "textarea" || !/[\r\n]/.test(text)) return;
-    event.preventDefault();
-    const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
-    const tall = this.#newField(true, field.value);
-    this.field = tall;
-    field.replaceWith(tall);
-    tall.focus({ preventScroll: true });
-    tall.setRangeText(text, start, end, "end");
-    this.#typed();
+  get field() {
+    return this.#control.field;
   }
 
   /** What was typed, with LF for line breaks. */
   get text() {
-    return this.field.value;
+    return this.#control.text;
   }
 
   get isTouched() {
@@ -99,7 +79,7 @@ export class ValueEditor {
 
   focus() {
     this.field.focus({ preventScroll: true });
-    this.field.select();
+    this.#control.select();
   }
 
   /**
@@ -108,7 +88,8 @@ export class ValueEditor {
    * @param {SQLValue} typed @param {any} error
    */
   resume(typed, error) {
-    this.field.value = editedText(typed, this.column);
+    if (typed === null) this.#control.clear();
+    else this.#control.text = editedText(typed, this.column);
     this.#isTouched = true;
     this.#isNull = typed === null;
     this.#showNull();
@@ -119,15 +100,14 @@ export class ValueEditor {
   #typed() {
     this.#isTouched = true;
     this.#doubted = null;
-    this.#isNull = false;
+    this.#isNull = this.#control.isNull;
     this.#showNull();
     this.#refuse(null);
   }
 
   #setNull() {
     if (this.column.notNull) return;
-    this.field.value = "";
-    this.field.placeholder = "NULL";
+    this.#control.clear();
     this.#isTouched = true;
     this.#isNull = true;
     this.#showNull();
@@ -135,7 +115,7 @@ export class ValueEditor {
 
   #showNull() {
     this.#null.ariaPressed = String(this.#isNull);
-    if (!this.#isNull) this.field.placeholder = "";
+    this.#control.hint(this.#isNull ? "NULL" : "");
   }
 
   /** @param {KeyboardEvent} event */
@@ -144,7 +124,8 @@ export class ValueEditor {
     event.stopPropagation();
     const isTall = this.field.localName === "textarea";
     if (event.isComposing) return;
-    if (event.key === "Escape") this.#finish(0);
+    if (this.#control.takes(event)) event.preventDefault();
+    else if (event.key === "Escape") this.#finish(0);
     else if (event.key === "Enter" && !(isTall && event.shiftKey)) this.#write(0);
     else if (event.key === "Tab") this.#write(event.shiftKey ? -1 : 1);
     else if (event.key === "Backspace" && event.ctrlKey) this.#setNull();
@@ -165,6 +146,7 @@ export class ValueEditor {
     if (this.#isWriting) return;
     this.#isWriting = true;
     try {
+      if (this.#control.problem !== null) throw new Error(this.#control.problem);
       const value = this.#isTouched ? this.#value() : this.old;
       const { write, refused } = this.handlers;
       const isWritten = isSame(value, this.old) ? Promise.resolve() : write(value, this.old);
@@ -209,14 +191,7 @@ export class ValueEditor {
       return;
     }
     popover.showPopover();
-    this.#keepPlaced();
-  }
-
-  /** The row may move, the list may be scrolled: the reason stays below its cell. */
-  #keepPlaced() {
-    if (!this.#reason.isConnected || !this.#reason.matches(":popover-open")) return;
-    placeBelow(this.#reason, this.field);
-    requestAnimationFrame(() => this.#keepPlaced());
+    keepBelow(this.#reason, () => this.field);
   }
 
   /** @param {Step} step */

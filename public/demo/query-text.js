@@ -63,7 +63,7 @@ const clientFiles = "v1/client/";
 
 /** Members of a query as Swift's `Query` has them, in its order. */
 const swiftMembers = /** @type {const} */ ([
-  ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
+  ["sql", "sql"], ["from", "from"], ["select", "select"], ["where", "where"], ["params", "parameters"], ["groupBy", "groupBy"], ["having", "having"], ["orderBy", "orderBy"],
   ["sectionBy", "sectionBy"], ["limit", "limit"], ["key", "key"], ["totals", "totals"], ["alongside", "alongside"],
 ]);
 
@@ -127,7 +127,7 @@ export const copies = {
   element: (query, address) => `<!doctype html>
 <script type="module" src="${address}${clientFiles}live-list.min.js"></script>
 
-<live-list src="${address}v1/live" style="height: 100vh"
+<live-list src="${address}v1/live" fill
   query="${escaped(JSON.stringify(query))}"></live-list>
 `,
   watch: (query, address) => `freshet watch ${address} ${quoted(JSON.stringify(query))}`,
@@ -142,6 +142,24 @@ import { connect } from "./freshet.mjs";
 
 const list = connect("${address}").subscribe(${JSON.stringify(query, null, 2)});
 for await (const { sections, total } of list) console.log(total, sections);
+`,
+  react: (query, address) => `// npm install react react-dom, and freshet from where this server's version is
+import { connect } from "freshet";
+import { FreshetProvider, useLiveQuery } from "freshet/react";
+import { createRoot } from "react-dom/client";
+
+const client = connect("${address}");
+const query = ${JSON.stringify(query, null, 2)};
+
+function List() {
+  const { rows, state, total, error } = useLiveQuery(query, { window: { offset: 0, limit: 100 } });
+  if (error) return <p>{error.message}</p>;
+  const row = (each) => <li key={state.keyOf(each)}>{Object.values(each).map(String).join(", ")}</li>;
+  return <><p>{total} rows</p><ul>{rows.map(row)}</ul></>;
+}
+
+const root = document.body.appendChild(document.createElement("div"));
+createRoot(root).render(<FreshetProvider client={client}><List /></FreshetProvider>);
 `,
   python: (query, address) => `# python list.py, with the package of this version
 import asyncio

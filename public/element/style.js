@@ -5,6 +5,7 @@ import { adopted } from "./adopted-style.js";
 
 const css = `@layer live-list {
   live-list { display: block; position: relative; height: 24rem; overflow: hidden; }
+  live-list[fill] { height: 100dvh; }
   live-list[hidden] { display: none; }
 
   .live-scroller {

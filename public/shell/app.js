@@ -35,6 +35,7 @@ const makers = {
   banks: async () => new (await import("../demo/banks.js")).BanksView(client),
   tables: async () => new (await import("../browser/browser-view.js")).BrowserView(client, await loading),
   activity: async () => new (await import("../activity/activity-view.js")).ActivityView(client),
+  sql: async () => new (await import("../sql/sql-view.js")).SQLView(client),
   console: async () => new (await import("../demo/console.js")).ConsoleView((await loading).tables),
   server: async () => new (await import("../demo/server.js")).ServerView(),
   databases: async () => new (await import("./databases-view.js")).DatabasesView(),
@@ -64,7 +65,7 @@ function askedView() {
 async function showView() {
   const asked = askedView();
   // Only whether the demo's tables are there has to be known first; without an address, which view comes first.
-  const isAnyFile = ["tables", "activity", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
+  const isAnyFile = ["tables", "activity", "sql", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
   const available = isAnyFile ? null : await availableViews();
   const name = !available || available.includes(asked) ? asked : available[0];
   const isOther = name !== shown;

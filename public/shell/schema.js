@@ -8,6 +8,7 @@ import { request } from "./session.js";
  * @property {string} name @property {string} type as declared @property {boolean} notNull
  * @property {number} key place in the primary key from 1, or 0
  * @property {boolean} [generated] @property {string} [default] SQL
+ * @property {string[]} [values] texts that a CHECK allows
  */
 /** @typedef {{columns: string[], table: string, references: string[], onDelete?: string}} ForeignKey what `onDelete` says happens to the rows that refer to a deleted one */
 /**

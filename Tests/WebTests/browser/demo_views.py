@@ -235,7 +235,7 @@ def a_file_of_ones_own_has_tables_and_the_console(page, demo):
             other = DemoPage(page.page.context.browser.new_page())
             other.page.goto(server.url)
             other.is_live()
-            expect(other.page.locator("#tabs a:visible")).to_have_text(["Tables", "Activity", "Console", "Server"])
+            expect(other.page.locator("#tabs a:visible")).to_have_text(["Tables", "Activity", "SQL", "Console", "Server"])
             other.view("console")
             expect(other.page.locator("#result-note")).to_contain_text(f"{total:,} row")
             assert other.errors == [], other.errors

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What "Use this list" gives to copy, used as it says: in a page of another origin, in Node, with curl and with freshet watch.
+"""What "Use this list" gives to copy, used as it says: in pages of another origin, of a file and of --public, in React, in Node, with curl and with
+freshet watch.
 
 The Swift one is run by SwiftSnippetTests. Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -15,7 +16,7 @@ import threading
 import time
 
 import harness
-from harness import PATIENCE, another_origin, chromium, program, run, tests
+from harness import PATIENCE, ROOT, Server, another_origin, chromium, program, run, tests
 from table_files import sql
 from table_page import WritingServer, opened
 
@@ -43,7 +44,7 @@ class Use:
             with page.page.expect_download() as download:
                 dialog.get_by_role("link", name="CSV").click()
             self.saved = pathlib.Path(download.value.path()).read_text()
-        assert list(found) == ["JavaScript", "Node", "HTML", "Python", "Swift", "Terminal", "curl", "Events", "Explanation"], list(found)
+        assert list(found) == ["JavaScript", "Node", "HTML", "React", "Python", "Swift", "Terminal", "curl", "Events", "Explanation"], list(found)
         return found
 
     def change(self):
@@ -114,15 +115,53 @@ def a_page_of_another_origin_follows_the_list(use):
     page.close()
 
 
-@test
-def a_page_with_nothing_else_shows_the_list(use):
-    page = use.page(use.snippets["HTML"])
+def shows_changes(use, page):
+    """The page shows the list, then the change of a row, and logs nothing."""
     page.get_by_text("Barton").or_(page.get_by_text("Zion")).first.wait_for()
     name = page.get_by_text("Zion") if use.server.sql("SELECT name FROM bank WHERE id = 2") == "Barton" else page.get_by_text("Barton")
     use.change()
     name.first.wait_for()
     assert page.lines == [], page.lines
     page.close()
+
+
+@test
+def a_page_with_nothing_else_shows_the_list(use):
+    page = use.page(use.snippets["HTML"])
+    assert page.evaluate("document.querySelector('live-list').offsetHeight === innerHeight"), "it is as high as the window"
+    shows_changes(use, page)
+
+
+@test
+def the_same_page_is_opened_as_a_file(use):
+    """Its origin is null, which the server is to allow."""
+    shows_changes(use, use.page(use.snippets["HTML"], (use.pages / "index.html").as_uri()))
+    shows_changes(use, use.page(use.script().replace("console.log(total, sections)", "document.body.textContent = JSON.stringify([0, 1, 2].map((at) => list.at(at)))"), (use.pages / "index.html").as_uri()))
+
+
+@test
+def the_same_page_is_served_with_the_list(use):
+    """In the folder of --public nothing has to be allowed."""
+    with Server(use.server.database, use.pages) as server:
+        shows_changes(use, use.page(use.snippets["HTML"].replace(use.server.url, server.url), server.url))
+
+
+@test
+def react_follows_the_list(use):
+    modules = pathlib.Path("/usr/share/nodejs")
+    if not (modules / "react-dom").exists():
+        print("    skipped: React is not installed")
+        return
+    (use.folder / "list.jsx").write_text(use.snippets["React"])
+    packages = use.folder / "node_modules"
+    packages.mkdir()
+    (packages / "freshet").symlink_to(ROOT)
+    subprocess.run(
+        ["esbuild", "list.jsx", "--bundle", "--format=esm", "--jsx=automatic", "--define:process.env.NODE_ENV=\"production\"", f"--outfile={use.pages / 'list.js'}"],
+        cwd=use.folder, env={**os.environ, "NODE_PATH": str(modules)}, check=True, capture_output=True)
+    page = use.page('<!doctype html><body><script type="module" src="list.js"></script>')
+    page.get_by_text("3 rows").wait_for()
+    shows_changes(use, page)
 
 
 @test
@@ -183,7 +222,7 @@ def main():
             INSERT INTO bank VALUES (1, 'Almena', 'Kansas'), (2, 'Barton', 'Kansas'), (3, 'Ericson', 'Nebraska')""")
         pages = pathlib.Path(folder) / "pages"
         pages.mkdir()
-        with another_origin(pages) as origin, WritingServer(path, "--allow-origin", origin) as server:
+        with another_origin(pages) as origin, WritingServer(path, "--allow-origin", origin, "--allow-origin", "null") as server:
             failed = run(TESTS, lambda: None, Use(browser, server, origin, pages, folder))
     sys.exit(1 if failed else 0)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table browser in a real browser, over files of several kinds (see table_files.py, table_chinook.py, table_wide.py, table_truth.py and table_million.py).
+"""The table browser in a real browser, over files of several kinds (see table_files.py, table_chinook.py, table_forms.py, table_sql.py, table_wide.py, table_truth.py and table_million.py).
 
 Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -13,8 +13,11 @@ import table_deleting
 import table_editing
 import table_files
 import table_focus
+import table_forms
 import table_looks
 import table_million
+import table_selection
+import table_sql
 import table_states
 import table_summary
 import table_truth
@@ -33,7 +36,7 @@ def main():
             failed += run(table_access.TESTS + table_focus.TESTS + table_summary.TESTS, lambda: None, browser, server)
             failed += run(table_editing.TESTS, lambda: None, page, server)
         failed += run(table_activity.TESTS, lambda: None, browser, northwind)
-        for module in (table_chinook, table_deleting, table_wide, table_truth, table_million):
+        for module in (table_chinook, table_deleting, table_selection, table_forms, table_sql, table_wide, table_truth, table_million):
             with module.serve(folder) as server:
                 failed += run(module.TESTS, lambda: None, browser, server)
         failed += run(table_looks.TESTS, lambda: None, browser, folder)

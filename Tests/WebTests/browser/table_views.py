@@ -72,6 +72,48 @@ def keys_of_views_are_guessed_and_can_be_chosen(page, server):
 
 
 @test
+def any_columns_of_a_view_can_be_its_key(page, server):
+    page.open(server, "Invoices")
+    expect(page.rows.first).to_be_visible()
+    key = page.page.get_by_role("combobox", name="Key")
+    guessed = key.evaluate("select => select.selectedOptions[0].textContent")
+    dialog = page.page.get_by_role("dialog", name="Which columns tell the rows apart?")
+    key.select_option(label="other columns…")
+    expect(dialog).to_be_visible()
+    page.page.screenshot(path=SCREENSHOTS / "table-key.png")
+    page.page.keyboard.press("Escape")
+    expect(key).to_be_focused()
+    expect(key.locator("option:checked")).to_have_text(guessed)
+    key.select_option(label="other columns…")
+    for box in dialog.get_by_role("checkbox").all():
+        box.uncheck()
+    expect(dialog.get_by_role("button", name="Use as key")).to_be_disabled()
+    dialog.get_by_role("checkbox", name="OrderID").check()
+    dialog.get_by_role("checkbox", name="ProductName").check()
+    dialog.get_by_role("button", name="Use as key").click()
+    expect(page.header("ProductName")).to_have_class(re.compile("fixed"))
+    expect(key.locator("option:checked")).to_have_text("OrderID, ProductName")
+    expect(page.rows.first).to_be_visible()
+    assert "key=OrderID,ProductName" in page.address
+
+
+@test
+def a_guessed_key_that_two_rows_get_gives_way_to_the_next(page, server):
+    page.open(server, "Products%20Above%20Average%20Price")
+    expect(page.rows.first).to_be_visible()
+    key = page.page.get_by_role("combobox", name="Key")
+    expect(key.locator("option:checked")).to_have_text("ProductName")
+    names = "SELECT group_concat(ProductName, '|') FROM (SELECT ProductName FROM Products WHERE ProductID > 75 ORDER BY ProductID)"
+    before = server.sql(names).split("|")
+    server.sql("UPDATE Products SET ProductName = 'twins' WHERE ProductID > 75")
+    expect(key.locator("option:checked")).to_have_text("all columns")
+    expect(page.page.locator(".query-error:visible")).to_have_count(0)
+    expect(page.rows.first).to_be_visible()
+    for number, name in zip((76, 77), before):
+        server.sql(f"UPDATE Products SET ProductName = '{name}' WHERE ProductID = {number}")
+
+
+@test
 def headers_sort_and_the_address_says_so(page, server):
     page.open(server, "Orders").is_open("Orders", 830)
     page.header("Freight").click()

@@ -60,7 +60,7 @@ test("what goes with a row, changes or forbids it is what SQLite then does", () 
   assert.deepEqual(cascadeOf(catalogue, tables[0]).map(({ name }) => name), ["customer", "order", "item", "serial"]);
   const before = run(everything);
   for (const [name, key] of keys) {
-    const { statement, tables: named } = countingOf(catalogue, catalogue.find(name), key);
+    const { statement, tables: named } = countingOf(catalogue, catalogue.find(name), [key]);
     const { deleted, changed, refusing } = consequencesIn(run(statement), named);
     const after = refusing.length > 0 ? null : run(`DELETE FROM ${quoted(name)} WHERE ${isRow(key)}`, everything);
     if (after === null) {
@@ -75,9 +75,9 @@ test("what goes with a row, changes or forbids it is what SQLite then does", () 
     const different = after.filter(({ t, v }) => !before.some((row) => row.t === t && row.v === v)).map(({ t }) => t);
     assert.equal(changed.reduce((sum, { rows }) => sum + rows, 0), different.length, `${name} ${JSON.stringify(key)} changes`);
   }
-  const { statement, tables: named } = countingOf(catalogue, tables[0], { id: 1 });
+  const { statement, tables: named } = countingOf(catalogue, tables[0], [{ id: 1 }]);
   assert.deepEqual(consequencesIn(run(statement), named).refusing, [], "15 is not among them");
-  const refused = countingOf(catalogue, catalogue.find("order"), { id: 13 });
+  const refused = countingOf(catalogue, catalogue.find("order"), [{ id: 13 }]);
   assert.deepEqual(consequencesIn(run(refused.statement), refused.tables).refusing, [{ table: "audit", rows: 1 }]);
 });
 
@@ -107,7 +107,7 @@ function changesBy(name, key, seed) {
 test("all rows of a deletion come back, parents first, under their rowids, with what referred to them", () => {
   const before = run(everything);
   for (const [name, key] of keys) {
-    if (run(countingOf(catalogue, catalogue.find(name), key).statement).some(({ effect, n }) => effect === "refusing" && n > 0)) continue;
+    if (run(countingOf(catalogue, catalogue.find(name), [key]).statement).some(({ effect, n }) => effect === "refusing" && n > 0)) continue;
     for (const seed of [3, 5, 11]) {
       const statements = restoring(catalogue, changesBy(name, key, seed));
       // `-bail`: the first refusal ends it.

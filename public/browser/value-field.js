@@ -1,0 +1,121 @@
+// @ts-check
+/**
+ * The control for one value, by its column: a check box for booleans, a date field, a menu of the texts that a CHECK
+ * allows, a search for the row that it refers to, or a field for text. All of them say what was chosen as a text,
+ * which `fitted` makes a value of.
+ */
+
+import { element } from "../shell/dom.js";
+import { isBoolean } from "./affinity.js";
+import { dateForm } from "./date-form.js";
+import { DateField } from "./date-field.js";
+import { MenuField } from "./menu-field.js";
+import { ReferenceField } from "./reference-field.js";
+import { TruthField } from "./truth-field.js";
+
+/** @typedef {import("../freshet.js").SQLValue} SQLValue */
+/** @typedef {import("../shell/schema.js").Column} Column */
+/**
+ * @typedef {object} ValueField
+ * @property {HTMLElement} element where it stands @property {HTMLElement} field what has the focus
+ * @property {string} text what it says; "" where it says nothing
+ * @property {boolean} isNull whether it says NULL by itself
+ * @property {string | null} problem a sentence: what was typed is no value yet
+ * @property {boolean} hasNullButton whether NULL needs a button next to it
+ * @property {() => void} clear empties it @property {(title: string) => void} hint says what an empty one stands for
+ * @property {() => void} select what is typed next replaces its text
+ * @property {(event: KeyboardEvent) => boolean} takes whether a key means something to it alone
+ */
+/**
+ * @typedef {object} Surroundings
+ * @property {readonly SQLValue[]} others values of the same column
+ * @property {import("./reference-search.js").ReferenceSearch | null} search of the rows that the column refers to
+ * @property {boolean} isTall room for several lines
+ * @property {string} [untouched] title of the value that an empty menu stands for
+ */
+
+/**
+ * @param {Column} column @param {SQLValue} old @param {Surroundings} surroundings
+ * @returns {ValueField} empty
+ */
+export function newValueField(column, old, { others, search, isTall, untouched }) {
+  const { values = [] } = column;
+  if (values.length > 0 && (old === null || typeof old === "string")) return new MenuField(column, values, untouched);
+  const isWord = [old, ...(old === null ? others : [])].some((value) => value !== null && value !== 0 && value !== 1);
+  if (isBoolean(column) && !isWord) return new TruthField(column);
+  const form = dateForm(column, old, others);
+  if (form) return new DateField(column, form);
+  const isLine = !(old instanceof Uint8Array) && !/[\r\n]/.test(String(old));
+  return search && isLine ? new ReferenceField(column, search) : new TextField(column, isTall);
+}
+
+export class TextField {
+  isNull = false;
+  problem = null;
+  hasNullButton = true;
+  /** @type {HTMLInputElement | HTMLTextAreaElement} */
+  field;
+
+  /** @param {Column} column @param {boolean} isTall */
+  constructor(column, isTall) {
+    this.column = column;
+    this.field = this.#newField(isTall);
+  }
+
+  get element() {
+    return this.field;
+  }
+
+  get text() {
+    return this.field.value;
+  }
+
+  set text(text) {
+    this.field.value = text;
+  }
+
+  clear() {
+    this.field.value = "";
+  }
+
+  /** @param {string} title */
+  hint(title) {
+    this.field.placeholder = title;
+  }
+
+  select() {
+    this.field.select();
+  }
+
+  takes() {
+    return false;
+  }
+
+  /** @param {boolean} isTall */
+  #newField(isTall) {
+    const properties = { name: this.column.name, ariaLabel: this.column.name, autocomplete: "off", spellcheck: false };
+    const field = isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
+    field.addEventListener("paste", (event) => this.#pasted(/** @type {ClipboardEvent} */ (event)));
+    return field;
+  }
+
+  /**
+   * A field of one line would drop the line breaks: one of several takes its place, in the same space.
+   *
+   * @param {ClipboardEvent} event
+   */
+  #pasted(event) {
+    const { field } = this;
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (field.localName === "textarea" || !/[\r\n]/.test(text)) return;
+    event.preventDefault();
+    const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
+    const tall = this.#newField(true);
+    tall.value = field.value;
+    this.field = tall;
+    field.replaceWith(tall);
+    tall.focus({ preventScroll: true });
+    tall.setRangeText(text, start, end, "end");
+    tall.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
