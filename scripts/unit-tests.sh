@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the Swift tests of the build that FRESHET_STRICT=1 swift build --build-tests made, three modules at a time as they
+# Runs the Swift tests of the build that FRESHET_STRICT=1 swift build --build-tests made, two modules at a time as they
 # mostly wait. Arguments pick modules, or suites of one: `ServerTests.[A-E]`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,4 +34,4 @@ run() { # scratch, module; the output when it has ended
 }
 export -f run
 
-printf '%s\n' "${modules[@]}" | xargs -P 3 -I MODULE bash -c 'run "$@"' run "$scratch" MODULE
+printf '%s\n' "${modules[@]}" | xargs -P 2 -I MODULE bash -c 'run "$@"' run "$scratch" MODULE
