@@ -18,7 +18,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, ROOT, Demo, Page, Server, another_origin, chromium, public_with, run, tests
+from harness import PATIENCE, ROOT, Demo, Page, Server, another_origin, chromium, eventually, public_with, run, tests
 
 TESTS, test = tests()
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
@@ -148,8 +148,7 @@ def react_in_strict_mode_keeps_one_subscription_for_each_component(page, demo):
     assert (count("subscribe"), count("requery"), count("unsubscribe")) == (2, 2, 0), sent
     page.page.click("#leave")
     page.page.wait_for_function("document.querySelectorAll('li').length === 0")
-    page.page.wait_for_timeout(50)
-    assert count("unsubscribe") == 2, sent
+    eventually(lambda: count("unsubscribe"), lambda found: found == 2, wait=page.wait)
     assert page.errors == [], page.errors
 
 

@@ -2,7 +2,7 @@
 from playwright.sync_api import expect
 
 from element_page import agrees_with_database, insert, name_at
-from harness import IN_ORDER, another_page, tests
+from harness import IN_ORDER, another_page, eventually, tests
 
 TESTS, test = tests()
 
@@ -19,8 +19,7 @@ def an_element_that_is_moved_goes_on_and_one_that_is_removed_ends(page, demo):
         assert agrees_with_database(other, demo) == before
         assert len(sockets) == 1 and not sockets[0].is_closed()
         other.page.evaluate("list.remove()")
-        other.page.wait_for_timeout(200)
-        assert sockets[0].is_closed()
+        eventually(sockets[0].is_closed, wait=other.wait)
         assert other.page.evaluate("[list.status, list.list]") == ["closed", None]
         other.page.evaluate("document.body.prepend(list)")
         other.is_live()
@@ -38,7 +37,7 @@ def what_happens_while_it_is_hidden_is_there_afterwards(page, demo):
     page.page.evaluate("list.hidden = true")
     page.frames(2)
     insert(demo, "!Unseen")
-    page.page.wait_for_timeout(200)
+    page.catch_up()
     page.page.evaluate("list.hidden = false")
     page.frames(2)
     now = agrees_with_database(page, demo)
@@ -64,11 +63,11 @@ def lists_share_a_connection(page, demo):
         }""")
         expect(other.page.locator("live-list").last).to_have_attribute("data-status", "live")
         other.is_live()
-        other.page.wait_for_timeout(200)
-        assert [socket.is_closed() for socket in sockets] == [True, False]
+        eventually(lambda: [socket.is_closed() for socket in sockets], lambda closed: closed == [True, False], wait=other.wait)
         other.page.evaluate("list.remove()")
-        other.page.wait_for_timeout(200)
-        assert not sockets[1].is_closed(), "it is not the list's"
+        # The connection is not the list's: it still carries an answer.
+        other.page.evaluate("shared.ping()")
+        assert not sockets[1].is_closed()
         expect(other.page.locator("live-list")).to_have_attribute("data-status", "live")
         assert other.errors == [], other.errors
 

@@ -74,7 +74,7 @@ def column_headers_of_the_page_stay_above_the_rows(page, demo):
     page.page.locator("#other .live-head button").first.focus()
     page.press("ArrowDown", "Enter", "Escape")
     demo.sql("UPDATE well SET depth = depth + 1 WHERE id < 100")
-    page.page.wait_for_timeout(300)
+    page.catch_up()
     assert page.page.evaluate("document.activeElement.textContent") == "Name"
     # Rows that keys lead to come below it, to the very last one.
     page.page.evaluate("document.getElementById('other').focus()")

@@ -186,6 +186,10 @@ class Page:
         page.on("console", self.said)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
+    def wait(self, seconds):
+        """As Playwright waits: meanwhile it hears what happens in the page."""
+        self.page.wait_for_timeout(1000 * seconds)
+
     def said(self, message):
         # A browser asks for an icon that no page named; and older servers do not list what is open.
         if message.type == "error" and not message.location["url"].endswith(("/favicon.ico", "/v1/server")):

@@ -16,8 +16,7 @@ import time
 
 from playwright.sync_api import expect
 
-from harness import Page, Server, chromium, public_with, run, tests
-from harness import ROOT
+from harness import ROOT, Page, Server, chromium, eventually, public_with, run, tests
 
 TESTS, test = tests()
 PAGES = ROOT / "Tests" / "WebTests" / "pages"
@@ -64,15 +63,13 @@ class MendingPage(Page):
         expect(self.page.locator(".live-row", has_text=text).first).to_be_visible()
 
     def is_dimmed(self):
-        self.page.wait_for_timeout(600)
-        assert self.page.locator(".live-canvas").evaluate("canvas => Number(getComputedStyle(canvas).opacity)") < 0.7
+        opacity = "canvas => Number(getComputedStyle(canvas).opacity)"
+        eventually(lambda: self.page.locator(".live-canvas").evaluate(opacity), lambda value: value < 0.7)
 
     def scrolls(self):
         """The rows that are held stay to be scrolled through."""
         self.page.locator(".live-scroller").evaluate("scroller => { scroller.scrollTop = 360 }")
-        self.page.wait_for_timeout(200)
-        shown = self.page.locator(".live-row[data-state=shown]").all_text_contents()
-        assert any("Item 014" in text for text in shown), shown
+        eventually(self.page.locator(".live-row[data-state=shown]").all_text_contents, lambda texts: any("Item 014" in text for text in texts))
         self.page.locator(".live-scroller").evaluate("scroller => { scroller.scrollTop = 0 }")
 
 

@@ -15,8 +15,7 @@ import tempfile
 import threading
 import time
 
-import harness
-from harness import PATIENCE, ROOT, Server, another_origin, chromium, program, run, tests
+from harness import ROOT, Server, another_origin, chromium, eventually, program, run, tests
 from table_files import sql
 from table_page import WritingServer, opened
 
@@ -69,9 +68,9 @@ class Use:
     def follows(self, command, first, change):
         """The command prints the list, and then the change of a row."""
         with self.shell(command) as lines:
-            count = eventually(lines, first)
+            count = line_comes(lines, first)
             self.change()
-            eventually(lines, change, count)
+            line_comes(lines, change, count)
 
     @contextlib.contextmanager
     def shell(self, command):
@@ -89,14 +88,10 @@ class Use:
             process.wait()
 
 
-def eventually(lines, pattern, after=0, wait=time.sleep):
+def line_comes(lines, pattern, after=0, wait=time.sleep):
     """Waits for a line after the first `after`, and says how many there are then."""
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        if any(re.search(pattern, line) for line in lines[after:]):
-            return len(lines)
-        wait(0.02)
-    raise AssertionError(f"{pattern} does not come: {lines}")
+    eventually(lambda: lines[after:], lambda found: any(re.search(pattern, line) for line in found), pattern, wait=wait)
+    return len(lines)
 
 
 def meanwhile(page):
@@ -107,10 +102,10 @@ def meanwhile(page):
 @test
 def a_page_of_another_origin_follows_the_list(use):
     page = use.page(use.script())
-    count = eventually(page.lines, "", wait=meanwhile(page))
+    count = line_comes(page.lines, "", wait=meanwhile(page))
     assert page.lines[0].startswith("3 "), page.lines
     use.change()
-    eventually(page.lines, "", count, meanwhile(page))
+    line_comes(page.lines, "", count, meanwhile(page))
     assert page.lines[count].startswith("3 "), page.lines
     page.close()
 
@@ -194,7 +189,7 @@ def the_list_is_saved_as_a_file(use):
 @test
 def curl_prints_the_rows(use):
     with use.shell(use.snippets["curl"]) as lines:
-        eventually(lines, r'"total":3')
+        line_comes(lines, r'"total":3')
 
 
 @test
@@ -211,7 +206,7 @@ def a_terminal_follows_the_list(use):
 def the_log_says_what_would_let_a_refused_page_in(use):
     with another_origin(use.pages) as origin:
         page = use.page(use.script(), origin)
-        harness.eventually(lambda: use.server.log, lambda log: f"--allow-origin {origin} (allowedOrigins)" in log, wait=meanwhile(page))
+        eventually(lambda: use.server.log, lambda log: f"--allow-origin {origin} (allowedOrigins)" in log, wait=meanwhile(page))
         page.close()
 
 

@@ -3,11 +3,10 @@ import random
 import re
 import signal
 import sqlite3
-import time
 
 from playwright.sync_api import expect
 
-from harness import PATIENCE, SCREENSHOTS, tests
+from harness import SCREENSHOTS, eventually, tests
 from table_files import sql
 
 TESTS, test = tests()
@@ -15,10 +14,7 @@ TESTS, test = tests()
 
 def becomes(server, query, expected):
     """What the shell answers becomes this."""
-    deadline = time.monotonic() + PATIENCE
-    while (found := sql(server.database, query)) != expected:
-        assert time.monotonic() < deadline, (query, found, expected)
-        time.sleep(0.03)
+    eventually(lambda: sql(server.database, query), lambda found: found == expected, f"{query}, not {expected}")
 
 
 @test
@@ -452,12 +448,8 @@ def edited_from_both_sides_the_screen_shows_what_select_finds(page, server):
             f"UPDATE Territories SET RegionID = {chance.randrange(1, 5)} WHERE TerritoryID < '00900'",
             f"INSERT INTO Territories VALUES ('new{number}', 'A new one {number}', 1)",
             f"DELETE FROM Territories WHERE TerritoryID LIKE 'new%' AND TerritoryID <> '{key}'"]))
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        expected = sql(server.database, order).split("\n")
-        shown = page.rows_as("TerritoryID", "TerritoryDescription", "RegionID")
-        if shown == expected[: len(shown)] and len(shown) > 15:
-            break
-        assert time.monotonic() < deadline, (shown, expected)
-        time.sleep(0.05)
+    expected = sql(server.database, order).split("\n")
+    eventually(
+        lambda: page.rows_as("TerritoryID", "TerritoryDescription", "RegionID"),
+        lambda shown: shown == expected[: len(shown)] and len(shown) > 15, f"not {expected}")
     expect(page.count).to_have_text(f"{len(expected)} rows")

@@ -3,7 +3,7 @@ import re
 
 from playwright.sync_api import expect
 
-from harness import SCREENSHOTS, tests
+from harness import SCREENSHOTS, eventually, tests
 from table_files import sql
 
 TESTS, test = tests()
@@ -263,8 +263,7 @@ def eighteen_columns_scroll_sideways_beside_the_key(page, server):
     assert len(page.headers()) == 18
     key = page.cell(2, "EmployeeID").bounding_box()["x"]
     scroller.evaluate("scroller => { scroller.scrollLeft = 900 }")
-    page.page.wait_for_timeout(100)
-    assert page.cell(2, "EmployeeID").bounding_box()["x"] == key
+    eventually(lambda: page.cell(2, "EmployeeID").bounding_box()["x"], lambda x: x == key)
     assert page.header("EmployeeID").bounding_box()["x"] == key
     for column in ("HomePhone", "Photo"):
         assert abs(page.header(column).bounding_box()["x"] - page.cell(2, column).bounding_box()["x"]) < 1
