@@ -29,7 +29,7 @@ run() { # scratch, module; the output when it has ended
   "$PROGRAM" --testing-library swift-testing --experimental-maximum-parallelization-width 6 --filter "^$filter" \
     </dev/null >"$1/$2" 2>&1 || status=$?
   ! grep -q 'Test run with 0 tests' "$1/$2" || status=1
-  flock "$1" bash -c 'echo "$2: $(tail -n 1 "$1/$2")"; ((!$3)) || grep -E "✘|↳|rror:|seed|atal" "$1/$2" || tail -n 50 "$1/$2"' _ "$1" "$2" "$status"
+  flock "$1" bash -c 'echo "$2: $(tail -n 1 "$1/$2")"; ((!$3)) || grep -E "✘|↳|rror:|seed|number|atal" "$1/$2" || tail -n 50 "$1/$2"' _ "$1" "$2" "$status"
   return "$status"
 }
 export -f run

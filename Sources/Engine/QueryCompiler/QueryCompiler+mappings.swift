@@ -16,6 +16,8 @@ extension QueryCompiler {
     for mapper in mappers { joins.formUnion(mapper.joinMasks()) }
     masks.formUnion(joins)
     masks.formUnion(filterReads.masks)
+    let read = masks
+    for mapper in mappers { masks.formUnion(mapper.unitMasks) }
     let routing = scalarCount > 0 ? nil : routing(filter: filter, isCaptured: rows.unit?.capturedSQL != nil)
     var nestedMappings = maps && rows.unit != nil ? mappers.nestedMappings(masks, except: unmapped) : []
     let mapped = Set(nestedMappings.flatMap(\.tables))
@@ -32,7 +34,7 @@ extension QueryCompiler {
         QueryTable(
           table: table, aliases: mappers.flatMap { $0.aliases(of: table) },
           sources: checker.role.whole.sources(of: table.name),
-          columns: (visible?.visibleNames ?? []).filter { masks[name]!.meets(column: $0, of: table) },
+          columns: (visible?.visibleNames ?? []).filter { read[name]?.meets(column: $0, of: table) == true },
           usedColumns: masks[name]!, mappings: mappings ?? [], rememberedColumns: remembered(mappings ?? [], routing),
           passing: mappings?.isEmpty == false || mapped.contains(name) ? [] : passing[name] ?? [],
           isVisible: visible != nil))
@@ -57,6 +59,15 @@ extension QueryCompiler {
     return CompiledQuery.Following(
       tables: tables, dependencies: dependencies, joinColumns: joinColumns,
       choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings, relation: relation())
+  }
+
+  /// The first table's columns that are the unit: a row in which one of them changes becomes a different unit, though
+  /// the query may read none of them.
+  private var unitMasks: [String: ColumnMask] {
+    guard case .baseKey(let names) = unit, let table = from.sources.first?.table.flatMap(schema.table) else {
+      return [:]
+    }
+    return [table.name.lowercased(): table.mask(of: names)]
   }
 
   /// The columns whose former values determine the former units of a row, or the queries that had it.
