@@ -252,7 +252,8 @@ class Client:
         statements that the operator has published.
 
         A transaction whose answer was lost with the connection is asked for again on the next one, under the same name, and the server
-        runs it once. While another task opens the client, it waits for the first connection, and fails with the reason if that cannot be made.
+        runs it once. While another task opens the client, it waits for the first connection, and fails with the reason if that cannot
+        be made.
 
         FreshetError: `constraint`, `not_allowed` and others, where nothing was written; `disconnected` when there is no connection to
         begin with; `outcome_unknown` when the server was restarted in between.
