@@ -8,6 +8,7 @@ import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
 import { typedText } from "./affinity.js";
 import { keepBelow } from "./menu.js";
+import { WrittenField } from "./written-field.js";
 
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("./menu.js").Popover} Popover */
@@ -16,11 +17,7 @@ import { keepBelow } from "./menu.js";
 const pause = 120;
 let listboxes = 0;
 
-export class ReferenceField {
-  isNull = false;
-  problem = null;
-  hasNullButton = true;
-  field;
+export class ReferenceField extends WrittenField {
   #search;
   #hits;
   #timer = 0;
@@ -31,10 +28,10 @@ export class ReferenceField {
 
   /** @param {Column} column @param {import("./reference-search.js").ReferenceSearch} search */
   constructor({ name }, search) {
+    super(element("input", { name, ariaLabel: name, role: "combobox", autocomplete: "off", spellcheck: false, ariaAutoComplete: "list", ariaExpanded: "false" }));
     this.#search = search;
     const id = `reference-hits-${listboxes += 1}`;
     this.#hits = element("ul", { className: "reference-hits", id, role: "listbox", popover: "manual", ariaLabel: `Rows of ${search.table}` });
-    this.field = element("input", { name, ariaLabel: name, role: "combobox", autocomplete: "off", spellcheck: false, ariaAutoComplete: "list", ariaExpanded: "false" });
     this.field.setAttribute("aria-controls", id);
     this.element = element("div", { className: "reference-field" }, this.field, this.#hits);
     this.field.addEventListener("input", () => this.#searchSoon());
@@ -42,27 +39,6 @@ export class ReferenceField {
     // The field keeps the focus.
     this.#hits.addEventListener("mousedown", (event) => event.preventDefault());
     this.#hits.addEventListener("click", ({ target }) => this.#choose(this.#options.indexOf(/** @type {any} */ (/** @type {Element} */ (target).closest("[data-value]")))));
-  }
-
-  get text() {
-    return this.field.value;
-  }
-
-  set text(text) {
-    this.field.value = text;
-  }
-
-  clear() {
-    this.field.value = "";
-  }
-
-  /** @param {string} title */
-  hint(title) {
-    this.field.placeholder = title;
-  }
-
-  select() {
-    this.field.select();
   }
 
   /** @returns {HTMLElement[]} */

@@ -12,6 +12,7 @@ import { DateField } from "./date-field.js";
 import { MenuField } from "./menu-field.js";
 import { ReferenceField } from "./reference-field.js";
 import { TruthField } from "./truth-field.js";
+import { WrittenField } from "./written-field.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
@@ -49,54 +50,24 @@ export function newValueField(column, old, { others, search, isTall, untouched }
   return search && isLine ? new ReferenceField(column, search) : new TextField(column, isTall);
 }
 
-export class TextField {
-  isNull = false;
-  problem = null;
-  hasNullButton = true;
-  /** @type {HTMLInputElement | HTMLTextAreaElement} */
-  field;
-
+export class TextField extends WrittenField {
   /** @param {Column} column @param {boolean} isTall */
   constructor(column, isTall) {
+    super(textControl(column, isTall));
     this.column = column;
-    this.field = this.#newField(isTall);
+    this.#takePastes();
   }
 
   get element() {
     return this.field;
   }
 
-  get text() {
-    return this.field.value;
-  }
-
-  set text(text) {
-    this.field.value = text;
-  }
-
-  clear() {
-    this.field.value = "";
-  }
-
-  /** @param {string} title */
-  hint(title) {
-    this.field.placeholder = title;
-  }
-
-  select() {
-    this.field.select();
-  }
-
   takes() {
     return false;
   }
 
-  /** @param {boolean} isTall */
-  #newField(isTall) {
-    const properties = { name: this.column.name, ariaLabel: this.column.name, autocomplete: "off", spellcheck: false };
-    const field = isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
-    field.addEventListener("paste", (event) => this.#pasted(/** @type {ClipboardEvent} */ (event)));
-    return field;
+  #takePastes() {
+    this.field.addEventListener("paste", (event) => this.#pasted(/** @type {ClipboardEvent} */ (event)));
   }
 
   /**
@@ -110,12 +81,19 @@ export class TextField {
     if (field.localName === "textarea" || !/[\r\n]/.test(text)) return;
     event.preventDefault();
     const [start, end] = [field.selectionStart ?? 0, field.selectionEnd ?? 0];
-    const tall = this.#newField(true);
+    const tall = textControl(this.column, true);
     tall.value = field.value;
     this.field = tall;
+    this.#takePastes();
     field.replaceWith(tall);
     tall.focus({ preventScroll: true });
     tall.setRangeText(text, start, end, "end");
     tall.dispatchEvent(new Event("input", { bubbles: true }));
   }
+}
+
+/** @param {Column} column @param {boolean} isTall */
+function textControl({ name }, isTall) {
+  const properties = { name, ariaLabel: name, autocomplete: "off", spellcheck: false };
+  return isTall ? element("textarea", { ...properties, rows: 4 }) : element("input", properties);
 }

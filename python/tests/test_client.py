@@ -398,11 +398,17 @@ async def test_a_transaction_and_its_results(server):
     await client.close()
 
 
+async def begun(client):
+    """The task that opens the client, which has begun to."""
+    opening = asyncio.ensure_future(client._open())
+    await asyncio.sleep(0)
+    return opening
+
+
 @with_server
 async def test_a_transaction_waits_for_the_first_connection(server):
     client = freshet.connect(server.url)
-    opening = asyncio.ensure_future(client._open())
-    await asyncio.sleep(0)
+    opening = await begun(client)
     writing = asyncio.ensure_future(client.transact("UPDATE t SET a = 1"))
     pinging = asyncio.ensure_future(client.ping())
     peer = await server.peer(greets=False)
@@ -422,8 +428,7 @@ async def test_a_transaction_waits_for_the_first_connection(server):
 def test_a_transaction_fails_with_the_first_connection():
     async def body():
         client = freshet.connect("http://127.0.0.1:1")
-        opening = asyncio.ensure_future(client._open())
-        await asyncio.sleep(0)
+        opening = await begun(client)
         with pytest.raises(FreshetError) as caught:
             await client.transact("UPDATE t SET a = 1")
         assert caught.value.code == "unreachable"
@@ -436,8 +441,7 @@ def test_a_transaction_fails_with_the_first_connection():
 @with_server
 async def test_closing_ends_the_wait_for_the_first_connection(server):
     client = freshet.connect(server.url)
-    opening = asyncio.ensure_future(client._open())
-    await asyncio.sleep(0)
+    opening = await begun(client)
     writing = asyncio.ensure_future(client.transact("UPDATE t SET a = 1"))
     await server.peer(greets=False)
     await client.close()

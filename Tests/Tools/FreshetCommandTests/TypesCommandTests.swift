@@ -96,15 +96,20 @@ struct TypesCommandTests {
     #expect(
       script.contains(
         "OddOne = TypedDict(\"OddOne\", {\n    \"a b\": Optional[str],\n    \"class\": Optional[int],\n})"))
-    let python = Process()
-    python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    python.arguments = ["python3", "-c", script]
+    try accepts("python3", "-c", script)
+  }
+
+  /// A compiler or interpreter takes what was written.
+  private func accepts(_ command: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
     let output = Pipe()
-    python.standardError = output
-    try python.run()
+    process.standardError = output
+    try process.run()
     let errors = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    python.waitUntilExit()
-    #expect(python.terminationStatus == 0, "\(errors)")
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(errors)")
   }
 
   @Test func `A server's tables have the types of its file's`() throws {
@@ -144,15 +149,7 @@ struct TypesCommandTests {
     try types(["--language", "swift"], folder)
       .replacing("import FreshetResults", with: "enum SQLValue: Decodable, Hashable, Sendable { case null }")
       .write(toFile: file, atomically: true, encoding: .utf8)
-    let compiler = Process()
-    compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    compiler.arguments = ["swiftc", "-typecheck", file]
-    let output = Pipe()
-    compiler.standardError = output
-    try compiler.run()
-    let errors = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    compiler.waitUntilExit()
-    #expect(compiler.terminationStatus == 0, "\(errors)")
+    try accepts("swiftc", "-typecheck", file)
   }
 
   @Test func `Published queries have types as well`() throws {
