@@ -1,11 +1,11 @@
 /// Reads bytes that may be anything, such as those of a `ByteWriter` that have been on a disk or a network.
 ///
-/// Nothing is believed: each method throws if its bytes are missing or do not have its form, and counts are bounded by
-/// the bytes that are left, which bounds what is allocated for them.
+/// No input is trusted: each method throws if its bytes are missing or malformed. A count may not exceed the number of
+/// bytes left, so callers may allocate as much as it says.
 ///
 /// Public, with its methods, so that they are inlined in other modules.
 public struct ByteReader {
-  /// The bytes are not what was to be read.
+  /// The bytes are missing or malformed.
   public struct Malformed: Error {
     @inlinable
     public init() {}
@@ -67,7 +67,7 @@ public struct ByteReader {
     UInt64(littleEndian: try bytes(8).loadUnaligned(as: UInt64.self))
   }
 
-  /// Returns how many items follow, each of at least so many bytes.
+  /// Reads the number of items that follow. Throws if the bytes left cannot hold that many items of `size` bytes each.
   @inlinable
   public mutating func count(ofAtLeast size: Int = 1) throws(Malformed) -> Int {
     let count = try packed()
@@ -82,7 +82,7 @@ public struct ByteReader {
     return Bytes(start: cursor, count: count)
   }
 
-  /// Bytes behind their length.
+  /// Reads a length and then as many bytes.
   @inlinable
   public mutating func counted() throws(Malformed) -> Bytes { try bytes(try count()) }
 

@@ -1,6 +1,6 @@
 /// Lays numbers, texts and bytes end to end; `ByteReader` reads them.
 ///
-/// Numbers take 7 bits a byte, the lowest first; texts and counted bytes stand behind their length.
+/// Numbers take 7 bits a byte, the lowest first; texts and counted bytes follow their length.
 ///
 /// Public, with its methods, so that they are inlined in other modules.
 public struct ByteWriter {
@@ -28,7 +28,7 @@ public struct ByteWriter {
     bytes.append(UInt8(rest))
   }
 
-  /// Small for small numbers of either sign.
+  /// Takes few bytes for numbers close to zero, of either sign.
   @inlinable
   public mutating func add(_ number: Int64) { add(zigzag(number)) }
 
@@ -55,7 +55,7 @@ public struct ByteWriter {
   public mutating func add(plain: some Sequence<UInt8>) { bytes.append(contentsOf: plain) }
 }
 
-/// A number that is small for small numbers of either sign.
+/// Maps a signed number to an unsigned one that is small if the signed one is close to zero.
 @inlinable @inline(__always)
 public func zigzag(_ value: Int64) -> UInt64 { UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63) }
 

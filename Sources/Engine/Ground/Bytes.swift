@@ -4,7 +4,7 @@
 public typealias Bytes = UnsafeRawBufferPointer
 
 extension Bytes {
-  /// Three-way comparison as unsigned bytes, a prefix before what it is a prefix of: negative, zero or positive.
+  /// Compares bytes as unsigned numbers; a prefix comes first. The result is negative, zero or positive.
   @inlinable @inline(__always)
   public func compare(_ other: Bytes) -> Int {
     let common = Swift.min(count, other.count)

@@ -8,7 +8,7 @@ package struct SmallDictionary<Key: Hashable, Value> {
   package var isEmpty: Bool { first == nil && others.isEmpty }
   package var count: Int { (first == nil ? 0 : 1) + others.count }
 
-  /// In no order. O(n).
+  /// All elements, in no particular order. O(n).
   package var all: [(key: Key, value: Value)] {
     (first.map { [$0] } ?? []) + others.map { ($0.key, $0.value) }
   }

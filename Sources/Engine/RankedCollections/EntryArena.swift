@@ -1,13 +1,12 @@
 import Ground
 
-/// Where a builder keeps its bytes: blocks that never move, so that growing copies nothing and a run of bytes is known
-/// by its address.
+/// Memory of a builder, in blocks that never move. So growing copies nothing, and a run of bytes keeps its address.
 ///
-/// Owner: the thread of its builder, or of the part of a builder's work that it was made for. Mutable state: the
-/// blocks, and the room that is left in the newest one.
+/// Owner: the thread of its builder, or the thread of that part of a builder's work that the arena was made for.
+/// Mutable state: the blocks, and the space that is left in the newest one.
 final class EntryArena {
   private var blocks: [UnsafeMutableRawPointer] = []
-  /// The rest of the newest block.
+  /// The first unused byte of the newest block, which has `left` more.
   private var next: UnsafeMutableRawPointer
   private var left: Int
   private var size = 0
@@ -24,7 +23,7 @@ final class EntryArena {
 
   deinit { for block in blocks { block.deallocate() } }
 
-  /// Room for bytes, at any address, for as long as the arena is there.
+  /// Allocates bytes without alignment. They stay valid as long as the arena exists.
   func room(_ count: Int) -> UnsafeMutableRawPointer {
     if count > left { addBlock(atLeast: count) }
     defer {
@@ -41,7 +40,7 @@ final class EntryArena {
   }
 
   private func addBlock(atLeast count: Int) {
-    // As large as all before it, within bounds: small results stay small.
+    // Each block is as large as all before it together, within bounds, so that small results use little memory.
     left = max(count, min(size, Self.largestBlock))
     next = .allocate(byteCount: left, alignment: 16)
     size += left

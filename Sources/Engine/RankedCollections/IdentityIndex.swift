@@ -2,26 +2,29 @@ import Ground
 
 /// Finds a row of the newest version by its identity: a hash table from identities to leaves.
 ///
-/// A slot holds 32 bits of the identity's hash and the id of the leaf that the row stands in; the identity itself is
-/// looked for in that leaf. So a row costs about ten bytes here, whatever its key, and when a leaf is copied only the
-/// leaf's one pointer changes. Linear probing, deletion by shifting back: a probe ends at the first empty slot.
+/// A slot holds 32 bits of the identity's hash and the id of the leaf that contains the row; a look-up then compares
+/// the identities in that leaf. So a row takes about ten bytes here, however long its key is, and when a leaf is copied
+/// only the pointer to that leaf changes. Linear probing, deletion by shifting back: a probe ends at the first empty
+/// slot.
 struct IdentityIndex {
   typealias Leaf = Node<RowStamp>
 
   /// `hash << 32 | leafID + 1`; 0 is empty. A slot's home is a function of its hash alone.
   private var slots: [UInt64]
   private(set) var used = 0
-  /// By leaf id. Unretained: the newest version keeps its leaves alive, and this index belongs to that version.
+  /// Leaves and their sections by leaf id. Unretained: the newest version keeps its leaves alive, and this index
+  /// belongs to it.
   private(set) var leaves: [(leaf: Unmanaged<Leaf>, section: SectionKey)?] = []
   private var freeLeafIDs: [UInt32] = []
-  /// The section of a tree whose first leaf is being added.
+  /// The section of the leaf that is being added, if it is the first leaf of its tree.
   var currentSection = SectionKey([])
   /// The hash of the identity being inserted.
   var pendingHash: UInt32 = 0
 
-  /// For about `count` rows.
+  /// Allocates slots for about `count` rows.
   init(reserving count: Int) {
-    // A thirty-second more rows may come before it grows, which takes as long as the changes of a large commit.
+    // The table grows only after a thirty-second more rows, because growing takes as long as the changes of a large
+    // commit.
     slots = Array(repeating: 0, count: max(8, (count + count / 32) * 5 / 4))
   }
 
@@ -81,13 +84,13 @@ struct IdentityIndex {
     return position
   }
 
-  /// Forgets a row that is about to leave the leaf.
+  /// Removes a row from the index, before it is removed from its leaf.
   mutating func remove(hash: UInt32, leafID: UInt32) {
     var hole = position(of: IdentityIndex.pack(hash, leafID))
     used -= 1
     var position = next(hole)
     while slots[position] != 0 {
-      // A slot may fill the hole when its home does not lie between the two (cyclically).
+      // A row may move into the hole if its home slot is not between the hole and its present slot (cyclically).
       let home = home(IdentityIndex.hash(ofSlot: slots[position]))
       let stays = hole < position ? (hole < home && home <= position) : (hole < home || home <= position)
       if !stays {
@@ -99,9 +102,9 @@ struct IdentityIndex {
     slots[hole] = 0
   }
 
-  /// Adds a leaf of a freshly built tree with all its rows.
+  /// Adds a leaf of a newly built tree with all its rows.
   ///
-  /// - Returns: the slot of a row whose identity is in the index already, if there is one.
+  /// - Returns: the slot of a row whose identity was in the index already; nil if all identities are new.
   mutating func add(_ leaf: Leaf, of section: SectionKey) -> Int? {
     currentSection = section
     leafWasAdded(leaf, splitFrom: nil)
@@ -112,9 +115,10 @@ struct IdentityIndex {
     return nil
   }
 
-  /// One probe both looks for the identity and finds its place. There must be room.
+  /// Adds an identity unless the index has it: one probe both looks for it and finds its slot. There must be an empty
+  /// slot.
   ///
-  /// - Returns: false when it is there already.
+  /// - Returns: false if the index had the identity already.
   private mutating func insert(new identity: Bytes, at slot: Int, of leaf: Leaf) -> Bool {
     let hash = IdentityIndex.hash(identity)
     var position = home(hash)
@@ -122,7 +126,7 @@ struct IdentityIndex {
       if IdentityIndex.hash(ofSlot: slots[position]) == hash,
         let (other, _) = leaves[Int(IdentityIndex.leafID(ofSlot: slots[position]))],
         let found = other.takeUnretainedValue().slot(ofIdentity: identity),
-        // The leaf holds the row itself already, and another that merely has the same hash led here.
+        // The leaf contains the new row already, and may have been found through another row with the same hash.
         other.toOpaque() != Unmanaged.passUnretained(leaf).toOpaque() || found < slot
       {
         return false
@@ -175,7 +179,7 @@ extension Node where Payload == RowStamp {
   func slot(ofIdentity identity: Bytes) -> Int? {
     guard let last = identity.last else { return nil }
     let length = identity.count < 255 ? UInt8(identity.count) : 255
-    // Most others differ in the last byte already, which stands before the trailer.
+    // Most other identities differ in the last byte, which comes just before the trailer.
     let place = identity.count < 255 ? 2 : 6
     return keys.firstIndex { entry in
       entry[entry.count - 1] == length && entry[entry.count - place] == last

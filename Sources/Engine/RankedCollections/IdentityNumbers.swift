@@ -1,18 +1,19 @@
 package import Ground
 
-/// Numbers byte strings in the order in which they come: a hash table for loops in which a dictionary of arrays would
-/// allocate and hash too much.
+/// Numbers byte strings in the order in which they are added: a hash table for loops in which a dictionary of arrays
+/// would allocate and hash too much.
 package struct IdentityNumbers {
   private struct Entry {
     var hash: UInt32
-    /// Where it ends in `bytes`; it starts where the one before ends.
+    /// Where the identity ends in `bytes`. It starts at the end of the previous one.
     var end: Int
   }
 
   private var bytes: [UInt8] = []
   private var entries: [Entry] = []
-  /// By hash, with linear probing: a number + 1; 0 is empty. A power of two of them, at least twice the entries. None
-  /// while there are so few entries that they are looked through.
+  /// Hash table with linear probing. A slot is a number + 1, or 0 if it is empty. The number of slots is a power of
+  /// two, at least twice the number of entries. There are no slots while there are so few entries that a linear search
+  /// is faster.
   private var slots: [Int32] = []
 
   #if DEBUG
@@ -23,14 +24,14 @@ package struct IdentityNumbers {
 
   package init() {}
 
-  /// For about `count` of them.
+  /// Allocates memory for about `count` identities.
   package init(reserving count: Int) {
     entries.reserveCapacity(count)
     bytes.reserveCapacity(count * 8)
     if count > IdentityNumbers.few { resize(count) }
   }
 
-  /// Forgets all, and keeps the room that they took.
+  /// Removes all identities, and keeps their memory for new ones.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     entries.removeAll(keepingCapacity: true)
@@ -44,7 +45,7 @@ package struct IdentityNumbers {
     UInt32(truncatingIfNeeded: identity.hash(seed: Bytes.tableSeed) >> 32)
   }
 
-  /// Gives a number to an identity that has none. O(its bytes) on average.
+  /// Returns the number of an identity, and gives it one if it is new. O(bytes of the identity) on average.
   ///
   /// - Returns: its number, and whether it is new.
   @discardableResult
@@ -72,7 +73,7 @@ package struct IdentityNumbers {
     return number == 0 ? nil : Int(number) - 1
   }
 
-  /// Calls `body` with the identity that has a number.
+  /// Calls `body` with the identity of a number.
   package func withIdentity(_ number: Int, _ body: (Bytes) throws -> Void) rethrows {
     try bytes.withUnsafeBytes { try body(identity(number, in: $0)) }
   }
@@ -88,7 +89,7 @@ package struct IdentityNumbers {
     }
   }
 
-  /// Where an identity is, or would be.
+  /// The slot that contains an identity, or the empty slot where it belongs.
   private func slot(of identity: Bytes, _ hash: UInt32) -> Int {
     bytes.withUnsafeBytes { bytes in
       let mask = slots.count - 1
@@ -114,8 +115,7 @@ package struct IdentityNumbers {
   }
 }
 
-// Numbers of rows. They are here because a closure that returns what its caller chooses is slow when it comes from
-// another module.
+// These functions number rows. They are in this module because a generic closure result is slow across modules.
 extension IdentityNumbers {
   package mutating func insert(_ row: SectionedTree.Row) -> (number: Int, isNew: Bool) {
     row.leaf.withIdentity(row.slot) { insert($0) }

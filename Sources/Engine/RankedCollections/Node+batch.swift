@@ -3,10 +3,11 @@ import Ground
 extension Node<RowStamp> {
   typealias Edits = Slice<UnsafeBufferPointer<RowBatch.Edit>>
 
-  /// Makes edits of rows below `node`, in the order of their entries; `node` may be left empty, or with a single child.
+  /// Makes edits of rows below `node`, in the order of their entries. Afterwards `node` may be empty, or have a single
+  /// child.
   ///
-  /// - Returns: what was split off behind `node`, in order.
-  /// - Complexity: each node on the edits' paths is copied once at most; those not shared with another version are
+  /// - Returns: the nodes split off `node`, in order; they follow `node`.
+  /// - Complexity: each node on the edits' paths is copied once at most; nodes not shared with another version are
   ///   changed in place.
   static func apply(_ edits: Edits, to node: inout Node, observer: inout IdentityIndex) -> [Node] {
     if !isKnownUniquelyReferenced(&node) {
@@ -30,9 +31,10 @@ extension Node<RowStamp> {
     return node.splitWhileOverfull()
   }
 
-  /// Puts what was split off children behind them, and then drops or joins those of them that have become small.
+  /// Inserts nodes that were split off children after those children, and then drops or joins children that have become
+  /// small.
   private func insertAndMend(_ runs: [(index: Int, parts: [Node])], observer: inout IdentityIndex) {
-    // From the last on, so that indexes before stay.
+    // Goes from the last child to the first, so that the indexes of earlier children stay valid.
     var shift = 0
     for (index, parts) in runs.reversed() where !parts.isEmpty {
       for part in parts.reversed() {
@@ -47,13 +49,13 @@ extension Node<RowStamp> {
     }
   }
 
-  /// The edits that begin and end in a child.
+  /// The first of the edits, as many as concern rows of the child.
   private func run(of edits: Edits, inChild index: Int) -> Edits {
     if index + 1 == children.count { return edits }
     return keys.withKey(index + 1) { bound in edits.prefix { $0.entry.compare(bound) < 0 } }
   }
 
-  /// Makes all edits of the leaf in one pass over its rows, and then splits it while it is overfull.
+  /// Makes all edits of the leaf in one pass over its rows, and then splits the leaf if it is overfull.
   private func applyToLeaf(_ edits: Edits, observer: inout IdentityIndex) -> [Node] {
     var edited = EditedRows(of: self, edits)
     for edit in edits {
@@ -94,14 +96,14 @@ extension Node<RowStamp> {
   }
 }
 
-/// The rows of a leaf after edits, which are made from the first to the last.
+/// Collects the rows of a leaf after its edits, which are made in order.
 private struct EditedRows {
   private(set) var keys: PackedKeys
   private(set) var payloads: [RowStamp] = []
-  /// The leaf's first row that was neither taken over nor skipped yet.
+  /// The slot of the leaf's first row that was neither copied nor skipped yet.
   private var next = 0
 
-  /// None yet.
+  /// Starts without rows, with memory for all rows after the edits.
   init(of leaf: Node<RowStamp>, _ edits: Node<RowStamp>.Edits) {
     var (count, bytes) = (leaf.slots, leaf.keys.byteCount)
     for edit in edits where edit.hash != nil && edit.stamp != nil {
@@ -112,7 +114,7 @@ private struct EditedRows {
     payloads.reserveCapacity(count)
   }
 
-  /// Takes over the rows before a slot as they are.
+  /// Copies the rows before slot `end` that were not copied or skipped yet.
   mutating func takeOver(to end: Int, of leaf: Node<RowStamp>) {
     guard end > next else { return }
     keys.append(leaf.keys, next..<end)

@@ -70,7 +70,8 @@ extension Node {
     return right
   }
 
-  /// A key that is not greater than anything below: the first element's own, or the bound a split left in front.
+  /// Calls `body` with a key that is not greater than any key below: the first element's key, or the bound that a split
+  /// set.
   func withLowerBound(_ body: (Bytes) -> Void) { keys.withKey(0, body) }
 }
 
@@ -78,8 +79,8 @@ extension Node<RowStamp> {
   /// Gives a row another stamp.
   ///
   /// - Parameters:
-  ///   - entry: the row's.
-  ///   - slot: where it stands in its leaf.
+  ///   - entry: the row's entry.
+  ///   - slot: the row's slot in its leaf.
   /// - Complexity: as for `insert`.
   static func restamp(
     _ entry: Bytes, _ slot: Int, _ stamp: RowStamp, in node: inout Node, observer: inout IdentityIndex

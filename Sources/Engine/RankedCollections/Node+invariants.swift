@@ -1,6 +1,6 @@
 extension RankedTree {
-  /// Traps with a sentence when the tree is not as `Node` promises. O(n); called after every change in debug builds'
-  /// tests.
+  /// Traps with a message if the tree violates an invariant of `Node`. O(n); in debug builds, tests call it after every
+  /// change.
   package func checkInvariants() {
     guard let root else { return }
     precondition(root.slots > 0, "an empty root")

@@ -1,10 +1,10 @@
 import Ground
 
 extension Node {
-  /// Takes the element with `key`, which must be there, out of the tree below `node`; `node` may be left empty.
+  /// Takes the element with `key`, which must exist, out of the tree below `node`. Afterwards `node` may be empty.
   ///
   /// - Returns: whether it was the first below `node`.
-  /// - Complexity: O(log n) nodes are copied, those not shared with another version are changed in place.
+  /// - Complexity: at most O(log n) nodes are copied; nodes not shared with another version are changed in place.
   static func remove<Observer: LeafObserver>(
     _ key: Bytes, from node: inout Node, observer: inout Observer
   ) -> Bool where Observer.Payload == Payload {
@@ -29,7 +29,8 @@ extension Node {
     }
   }
 
-  /// Child `index` has lost an element: drop it when empty, join it with a neighbour when both fit into one node.
+  /// Called after child `index` lost an element. Drops the child if it is empty; joins it with a neighbor if both fit
+  /// into one node.
   func mendChild<Observer: LeafObserver>(
     at index: Int, observer: inout Observer
   ) where Observer.Payload == Payload {
@@ -72,7 +73,7 @@ extension Node {
       observer.elements(first..<left.payloads.count, of: left, cameFrom: right.leafID)
       observer.leafWasRemoved(right.leafID)
     } else {
-      // Right's own key 0 may be too low a bound; the parent's for right never is.
+      // The right node's own key 0 may be too low a bound, but the parent's key for the right node never is.
       keys.withKey(index + 1) { left.keys.append($0) }
       left.keys.append(contentsOf: right.keys.copy(1..<right.children.count))
       left.children.append(contentsOf: right.children)

@@ -1,11 +1,11 @@
 import Ground
 
-/// An array of byte strings laid end to end in one buffer: what a node's keys are kept in.
+/// An array of byte strings laid end to end in one buffer. Nodes keep their keys in it.
 ///
-/// A key costs its bytes and four more. Reading key `i` is O(1); inserting and removing are O(bytes in the node).
+/// A key takes its own bytes and four more. Reading key `i` is O(1); inserting and removing are O(bytes in the node).
 struct PackedKeys {
   private(set) var bytes: [UInt8] = []
-  /// Where each key ends in `bytes`; it starts where the one before it ends.
+  /// Where each key ends in `bytes`. It starts at the end of the previous one.
   private(set) var ends: [UInt32] = []
 
   init() {}
@@ -15,7 +15,7 @@ struct PackedKeys {
     bytes.reserveCapacity(byteCount)
   }
 
-  /// The keys at `indices`, in buffers that are exactly large enough.
+  /// Copies the keys at `indices` into buffers that are exactly large enough.
   init(_ indices: Range<Int>, key: (Int) -> Bytes) {
     var total = 0
     ends = Array(unsafeUninitializedCapacity: indices.count) { buffer, count in
@@ -63,7 +63,8 @@ struct PackedKeys {
     }
   }
 
-  /// The number of keys before `key` (`lower`), or before and equal to it (`upper`). O(log count) comparisons.
+  /// The number of keys less than `key` (`lowerBound`), or less than or equal to it (`upperBound`). O(log count)
+  /// comparisons.
   func lowerBound(_ key: Bytes) -> Int { bound(key) { $0 < 0 } }
   func upperBound(_ key: Bytes) -> Int { bound(key) { $0 <= 0 } }
 
@@ -84,14 +85,15 @@ struct PackedKeys {
     }
   }
 
-  /// How many keys from `start` on are those of `other` from `otherStart` on, one after the other. O(their bytes).
+  /// The number of keys from `start` on that equal those of `other` from `otherStart` on, until the first that differs.
+  /// O(their bytes).
   func equalRun(from start: Int, _ other: PackedKeys, from otherStart: Int) -> Int {
     let most = min(count - start, other.count - otherStart)
     return bytes.withUnsafeBytes { bytes in
       other.bytes.withUnsafeBytes { otherBytes in
         ends.withUnsafeBufferPointer { ends in
           other.ends.withUnsafeBufferPointer { otherEnds in
-            // A copy that only its payloads were changed of.
+            // Both share their buffers, as copies of a leaf do when only payloads were changed.
             if start == otherStart, bytes.baseAddress == otherBytes.baseAddress,
               ends.baseAddress == otherEnds.baseAddress
             {
@@ -106,7 +108,7 @@ struct PackedKeys {
               run = most
             }
             while run < most, ends[start + run] &- left == otherEnds[otherStart + run] &- right { run += 1 }
-            // The next `run` keys have equal lengths. All of them are equal, or halving finds how many are.
+            // The next `run` keys have equal lengths. If not all of them are equal, a binary search finds how many are.
             let isEqual = { (count: Int) in
               count == 0
                 || memcmp(
@@ -126,7 +128,7 @@ struct PackedKeys {
     }
   }
 
-  /// Whether both are in the same memory, and so the same. O(1).
+  /// Whether both have the same buffers, and are therefore equal. O(1).
   func sharesBuffers(with other: PackedKeys) -> Bool {
     bytes.withUnsafeBytes { left in
       other.bytes.withUnsafeBytes { right in
@@ -144,8 +146,8 @@ struct PackedKeys {
     ends.append(UInt32(bytes.count))
   }
 
-  // Both make buffers that are exactly large enough: most nodes that keys come to, or go from, share theirs with
-  // another version, and an array that has to grow takes twice the room.
+  // `insert` and `remove` make buffers that are exactly large enough. Most nodes share their buffers with another
+  // version, so they are copied anyway, and an array that grows allocates twice the memory.
 
   mutating func insert(_ key: Bytes, at index: Int) {
     let position = start(index)
@@ -171,7 +173,7 @@ struct PackedKeys {
     bytes = replaced
   }
 
-  /// - Parameter shift: of the ends behind the range.
+  /// - Parameter shift: added to the ends after the range.
   @inline(__always)
   private mutating func replaceEnds(_ range: Range<Int>, with other: some Collection<UInt32>, shift: UInt32) {
     let count = ends.count - range.count + other.count
@@ -196,7 +198,7 @@ struct PackedKeys {
     shiftEnds(from: count, by: shift)
   }
 
-  /// Without checks, so that several are shifted at a time.
+  /// Shifts ends without overflow checks, so that the compiler can shift several at a time.
   private mutating func shiftEnds(from start: Int, by shift: UInt32) {
     ends.withUnsafeMutableBufferPointer { ends in
       for index in start..<ends.count { ends[index] &+= shift }
@@ -209,7 +211,7 @@ struct PackedKeys {
     ends.append(contentsOf: other.ends.lazy.map { $0 + shift })
   }
 
-  /// The keys in `range`, in a buffer of their own that is exactly large enough.
+  /// Copies the keys in `range` into a buffer that is exactly large enough.
   func copy(_ range: Range<Int>) -> PackedKeys {
     guard !range.isEmpty else { return PackedKeys() }
     let first = start(range.lowerBound)

@@ -2,20 +2,21 @@ package import Ground
 
 /// One row of a ranked tree as packed bytes: `order | identity | trailer`.
 ///
-/// `order` is the encoded sort values; `identity` the encoded key, which both breaks ties and names the row. The
-/// trailer says how long the identity is, so that it can be found from the end: one byte for lengths below 255, else
-/// the length as four bytes and then 255. Encoded values are prefix-free, hence no two rows differ in the trailer alone
-/// and it never decides an order.
+/// `order` is the encoded sort values; `identity` is the encoded key, which both breaks ties and names the row. The
+/// trailer is the length of the identity, so that the identity can be found from the end: one byte for lengths below
+/// 255, otherwise the length as four bytes and then 255. Encoded values are prefix-free, so no two rows differ in the
+/// trailer alone, and it never decides an order.
 package struct RankedEntry {
   package private(set) var bytes: [UInt8] = []
   private var identityStart = 0
 
   package init() {}
 
-  /// Empties the entry, keeping its buffer: the first of `appendOrder`, `startIdentity`, `appendIdentity`, `finish`.
+  /// Empties the entry, keeping its buffer. Call this first, then `appendOrder`, `startIdentity`, `appendIdentity` and
+  /// `finish`.
   package mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-  /// Appends to the part that is being built.
+  /// Appends bytes to the part that is being built.
   @inline(__always)
   package mutating func append(_ body: (inout [UInt8]) -> Void) { body(&bytes) }
 

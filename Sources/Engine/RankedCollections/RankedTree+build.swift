@@ -3,13 +3,14 @@ import Ground
 extension RankedTree {
   /// Builds a tree of elements in ascending order. O(count).
   ///
-  /// - Parameter key: of the element at an index; must be greater than the one before.
+  /// - Parameter key: the key of the element at an index; must be greater than the previous key.
   static func build(count: Int, key: (Int) -> Bytes, payload: (Int) -> Payload) -> RankedTree {
     RankedTree(leaves: leaves(of: 0..<count, key: key, payload: payload))
   }
 
-  /// Leaves of elements in ascending order, every buffer as large as its content: leaves make up nearly all of a tree's
-  /// memory. They have room for a sixteenth more, so that the first rows that come do not split them. O(elements).
+  /// Builds leaves of elements in ascending order. Every buffer is as large as its content, because leaves make up
+  /// nearly all of a tree's memory. Each leaf is a sixteenth below its limit, so that the first rows that are inserted
+  /// do not split it. O(elements).
   static func leaves(
     of elements: Range<Int>, key: (Int) -> Bytes, payload: (Int) -> Payload
   ) -> [Node<Payload>] {
@@ -24,7 +25,7 @@ extension RankedTree {
     return leaves
   }
 
-  /// The tree that has these leaves, in order. O(leaves).
+  /// Builds the tree that has these leaves, in order. O(leaves).
   init(leaves: [Node<Payload>]) {
     var level = leaves
     while level.count > 1 {
@@ -38,7 +39,7 @@ extension RankedTree {
     self.init(root: level.first)
   }
 
-  /// How many elements a leaf is built of.
+  /// The number of elements in a newly built leaf.
   private static var builtLeaf: Int { Payload.leafLimit - Payload.leafLimit / 16 }
 
   private static func leafEnd(from start: Int, to limit: Int, key: (Int) -> Bytes) -> Int {

@@ -4,12 +4,12 @@ import Ground
 enum TreeChange<Payload: RankedPayload> {
   case removed(ElementReference<Payload>)
   case inserted(ElementReference<Payload>)
-  /// The same key on both sides with payloads that are not the same.
+  /// Both versions have the key, with different payloads.
   case changed(old: ElementReference<Payload>, new: ElementReference<Payload>)
 }
 
-/// An element in one version of a tree. The version keeps its leaf alive, which is not counted for every element that
-/// is passed on.
+/// An element in one version of a tree. The version must outlive it: references to the leaf are not counted, which
+/// would be done for every element that is passed on.
 struct ElementReference<Payload: RankedPayload> {
   private let node: Unmanaged<Node<Payload>>
   let slot: Int
@@ -26,7 +26,7 @@ struct ElementReference<Payload: RankedPayload> {
 }
 
 extension Node {
-  /// Calls `body` with the children, whose references are not counted meanwhile.
+  /// Calls `body` with the children, without counting references to them.
   @inline(__always)
   fileprivate func withChildren<Result>(_ body: (UnsafeBufferPointer<Unmanaged<Node>>) -> Result) -> Result {
     children.withUnsafeBytes { body($0.assumingMemoryBound(to: Unmanaged<Node>.self)) }
@@ -36,10 +36,10 @@ extension Node {
 extension RankedTree {
   /// Calls `body` with everything that differs between two versions, in key order; ends when `body` returns false.
   ///
-  /// Nodes that both share are skipped whole: between versions that grew from each other this takes
-  /// O(changes × log n), whatever the size; between unrelated ones O(n).
+  /// Nodes that both versions share are skipped. Versions that grew from each other take O(changes × log n), unrelated
+  /// versions O(n).
   ///
-  /// - Returns: whether the end was reached.
+  /// - Returns: false if `body` has ended the walk.
   @discardableResult
   static func forEachChange(
     from old: RankedTree, to new: RankedTree, _ body: (TreeChange<Payload>) -> Bool
@@ -57,12 +57,13 @@ extension RankedTree {
     guard old.height == new.height, old.keys.sharesBuffers(with: new.keys) else {
       return walk(TreeCursor(old, rank: rank), TreeCursor(new, rank: otherRank), body)
     }
-    // Neither has got or lost a child since they were one node: what belongs below a child does so in both.
+    // The nodes share their keys, so neither has gained or lost a child since they were one node, and each key belongs
+    // to the same child in both.
     return old.withChildren { left in
       new.withChildren { right in
         var (rank, otherRank, passed) = (rank, otherRank, 0)
         for index in left.indices where left[index].toOpaque() != right[index].toOpaque() {
-          // The nodes between are shared.
+          // Both versions share the nodes between two changed children.
           for child in left[passed..<index] {
             let count = child._withUnsafeGuaranteedRef { $0.count }
             rank += count
@@ -138,7 +139,7 @@ extension RankedTree {
     }
   }
 
-  /// Passes what both sides have the same from here on, whole shared nodes at a time where there are any.
+  /// Skips elements from here on that are the same on both sides, whole shared nodes at a time where possible.
   private static func skipSame(_ before: inout TreeCursor<Payload>, _ after: inout TreeCursor<Payload>) {
     while !before.isAtEnd, !after.isAtEnd {
       if let height = sharedHeight(before, after) {
@@ -154,7 +155,7 @@ extension RankedTree {
     }
   }
 
-  /// The height of the largest node that both cursors stand at the start of.
+  /// The height of the largest shared node whose first element is the current one of both cursors.
   private static func sharedHeight(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int? {
     var height = min(before.startHeight, after.startHeight)
     while height >= 0 {
@@ -164,13 +165,14 @@ extension RankedTree {
     return nil
   }
 
-  /// How many elements both sides have the same from here on, within their leaves: most of a leaf that was copied
-  /// because one of its elements changed.
+  /// The number of elements from here on that are the same in both current leaves. This is most of a leaf that was
+  /// copied because one of its elements changed.
   private static func sameRun(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
     before.withLeaf { old in after.withLeaf { new in sameRun(old, before.slot, new, after.slot).count } }
   }
 
-  /// - Returns: also whether both sides have the same key behind them, so that only their payloads differ.
+  /// - Returns: the number of equal elements, and whether the element after them has the same key on both sides but
+  ///   another payload.
   private static func sameRun(
     _ old: Node<Payload>, _ slot: Int, _ new: Node<Payload>, _ otherSlot: Int
   ) -> (count: Int, isSameKey: Bool) {
@@ -179,7 +181,7 @@ extension RankedTree {
     old.payloads.withUnsafeBufferPointer { left in
       new.payloads.withUnsafeBufferPointer { right in
         while run < equal {
-          // Payloads with the same bits are equal, and need no counting of references to be compared.
+          // Payloads with the same bits are equal, and comparing bits counts no references.
           run += sameBits(left, slot + run, right, otherSlot + run, equal - run)
           if run == equal || !left[slot + run].isSame(as: right[otherSlot + run]) { return }
           run += 1
@@ -189,7 +191,7 @@ extension RankedTree {
     return (run, run < equal)
   }
 
-  /// How many payloads from a slot on are bit by bit the same.
+  /// The number of payloads from a slot on that are bit by bit the same.
   private static func sameBits(
     _ left: UnsafeBufferPointer<Payload>, _ slot: Int, _ right: UnsafeBufferPointer<Payload>, _ otherSlot: Int,
     _ most: Int
@@ -207,7 +209,7 @@ extension RankedTree {
     return offset / size
   }
 
-  /// Negative when the old side's element comes first; an ended side comes last.
+  /// Compares the current keys: negative if the old side's element comes first. A side that has ended comes last.
   private static func compare(_ before: TreeCursor<Payload>, _ after: TreeCursor<Payload>) -> Int {
     if before.isAtEnd { return 1 }
     if after.isAtEnd { return -1 }

@@ -2,13 +2,13 @@ import Ground
 
 /// A persistent ranked B+tree: an ordered map from byte strings to payloads in which every element knows its rank.
 ///
-/// A value: a copy is a version, made in O(1), and later changes to either share all untouched nodes. Positions are
-/// counted in two ways, by elements (`rank`) and by the elements' weights (`offset`). Every node knows its elements and
-/// their weight, so key, rank and offset lead to each other in O(log n).
+/// It is a value: copying it makes a version in O(1), and versions share all nodes that later changes do not touch.
+/// Positions are counted in two ways, by elements (`rank`) and by the elements' weights (`offset`). Every node stores
+/// the number of its elements and their weight, so key, rank and offset are found from each other in O(log n).
 ///
-/// Between two versions, only what is below a path of copied nodes can differ: a comparison goes down pair by pair
-/// where two nodes have the same bounds, and skips what is shared. Leaves hold 64 rows, and are built with 60 so that
-/// the first rows that come do not split them. Leaves of sections hold 8, because copying a section counts references.
+/// Two versions can differ only in nodes that were copied. So a comparison descends into pairs of nodes with the same
+/// bounds, and skips shared nodes. Leaves hold 64 rows, and are built with 60 so that the first rows that are inserted
+/// do not split them. Leaves of sections hold 8, because copying a section counts references.
 struct RankedTree<Payload: RankedPayload> {
   var root: Node<Payload>?
 
@@ -18,9 +18,9 @@ struct RankedTree<Payload: RankedPayload> {
   var weight: Int { root?.weight ?? 0 }
   var isEmpty: Bool { root == nil }
 
-  /// Puts an element in, or replaces the payload of the one with this key. O(log n).
+  /// Puts an element in, or replaces the payload of an existing element with this key. O(log n).
   ///
-  /// - Returns: whether nothing stands before it.
+  /// - Returns: whether the element is the first.
   @discardableResult
   mutating func insert<Observer: LeafObserver>(
     _ key: Bytes, _ payload: Payload, observer: inout Observer
@@ -34,7 +34,7 @@ struct RankedTree<Payload: RankedPayload> {
       root = leaf
       return true
     }
-    // Through the optional itself: a copy of the reference would make every root look shared.
+    // The optional itself is passed, because a copy of the reference would make every root look shared.
     let (right, isFirst) = Node.insert(key, payload, into: &root!, observer: &observer)
     if let right {
       var keys = PackedKeys()
@@ -45,9 +45,9 @@ struct RankedTree<Payload: RankedPayload> {
     return isFirst
   }
 
-  /// Takes an element out, which must be there. O(log n).
+  /// Removes an element, which must exist. O(log n).
   ///
-  /// - Returns: whether nothing stood before it.
+  /// - Returns: whether the element was the first.
   @discardableResult
   mutating func remove<Observer: LeafObserver>(
     _ key: Bytes, observer: inout Observer
@@ -68,7 +68,7 @@ struct RankedTree<Payload: RankedPayload> {
     while let top = root, !top.isLeaf, top.children.count == 1 { root = top.children[0] }
   }
 
-  /// Changes the payload of `key`, which must be there, in place where no other version shares it. O(log n).
+  /// Changes the payload of `key`, which must exist; in place if no other version shares the leaf. O(log n).
   mutating func update<Result>(_ key: Bytes, _ body: (inout Payload) -> Result) -> Result {
     Node.update(key, in: &root!, body)
   }
@@ -80,7 +80,7 @@ struct RankedTree<Payload: RankedPayload> {
     return node.slot(of: key).map { (node, $0) }
   }
 
-  /// Whether the first element, which there must be, has this key. O(log n).
+  /// Whether the first element has this key. The tree must not be empty. O(log n).
   func isFirst(_ key: Bytes) -> Bool {
     let first = element(atRank: 0)
     return first.leaf.keys.withKey(first.slot) { $0.equals(key) }
@@ -88,7 +88,7 @@ struct RankedTree<Payload: RankedPayload> {
 
   func payload(of key: Bytes) -> Payload? { find(key).map { $0.leaf.payloads[$0.slot] } }
 
-  /// Where `key` stands, in elements and in weight. O(log n).
+  /// The number of elements before `key`, and their weight. O(log n).
   func position(of key: Bytes) -> (rank: Int, offset: Int)? {
     guard var node = root else { return nil }
     var rank = 0
@@ -123,7 +123,7 @@ struct RankedTree<Payload: RankedPayload> {
     return (node, rest, offset + node.payloads[..<rest].reduce(0) { $0 + $1.weight })
   }
 
-  /// The element that position `offset` falls into, its rank, and the position within it. O(log n).
+  /// The element that contains position `offset`, its rank, and the position within it. O(log n).
   func element(atOffset offset: Int) -> (leaf: Node<Payload>, slot: Int, rank: Int, rest: Int) {
     precondition(offset >= 0 && offset < weight, "offset out of range")
     var node = root!
@@ -146,8 +146,8 @@ struct RankedTree<Payload: RankedPayload> {
     return (node, slot, rank + slot, rest)
   }
 
-  /// The first `count` elements, sharing all but O(log n) nodes with this tree. For reading: its leaves have no
-  /// identity of their own.
+  /// The first `count` elements, sharing all but O(log n) nodes with this tree. The result is only for reading, because
+  /// its leaves have no ids of their own.
   func prefix(_ count: Int) -> RankedTree {
     if count >= self.count { return self }
     if count <= 0 { return RankedTree() }
@@ -156,7 +156,7 @@ struct RankedTree<Payload: RankedPayload> {
     return result
   }
 
-  /// All but the first `count` elements, likewise.
+  /// All but the first `count` elements, sharing nodes as `prefix` does.
   func dropping(_ count: Int) -> RankedTree {
     if count <= 0 { return self }
     if count >= self.count { return RankedTree() }

@@ -1,44 +1,45 @@
 package import Ground
 
-/// Changes of many rows, collected while the tree does not change and then made at once: the nodes that several of them
-/// meet are copied, split and joined once.
+/// Changes of many rows, collected while the tree does not change and then made at once. A node that several of them
+/// concern is copied, split and joined only once.
 ///
-/// It belongs to one state of one editor: from its first change to `SectionedTreeEditor.apply`.
+/// A batch belongs to one state of one editor, which must not change between the batch's first change and
+/// `SectionedTreeEditor.apply`.
 package struct RowBatch {
-  /// A change of one row's place in one section: it goes, comes, or has another stamp.
+  /// One change in one section: a row is removed, inserted, or gets another stamp.
   struct Edit {
     var entry: Bytes
     /// The identity's hash; nil when only the row's stamp changes.
     var hash: UInt32?
-    /// Nil: the row goes.
+    /// Nil if the row is removed.
     var stamp: RowStamp?
-    /// The section's label as the row has it; nil: as the section has it.
+    /// The section's label according to this row; nil if it equals the section's present label.
     var label: Bytes?
   }
 
-  /// How an edit sorts: by section, then by entry, whose first eight bytes settle most comparisons.
+  /// The sort key of an edit: its section, then its entry, whose first eight bytes decide most comparisons.
   private struct Place {
     var section: Int32
     var edit: Int32
     var word: UInt64
   }
 
-  /// Keys, entries and labels of edits.
+  /// Contains the keys, entries and labels of edits.
   private let arena = EntryArena()
   private var sections = IdentityNumbers()
-  /// By the section's number.
+  /// Keys of sections by the section's number.
   private var sectionKeys: [Bytes] = []
   private var labels: [Bytes?] = []
   private var edits: [Edit] = []
   private var places: [Place] = []
 
-  /// For about `count` rows.
+  /// Allocates memory for changes of about `count` rows.
   package init(reserving count: Int) {
     edits.reserveCapacity(count * 2)
     places.reserveCapacity(count * 2)
   }
 
-  /// The row with this identity goes, if there is one.
+  /// Records that the row with this identity is removed, if it exists.
   package mutating func remove(_ identity: Bytes, from editor: borrowing SectionedTreeEditor) {
     let hash = IdentityIndex.hash(identity)
     guard let (leaf, slot, section) = editor.index.find(identity, hash: hash) else { return }
@@ -46,7 +47,8 @@ package struct RowBatch {
     leaf.keys.withKey(slot) { add(Edit(entry: arena.copy($0), hash: hash), to: number) }
   }
 
-  /// The row of the entry's identity is so now, whether or not it was there: to be called once for each identity.
+  /// Records what the row with the entry's identity is now, whether or not it existed. To be called once for each
+  /// identity.
   ///
   /// Parameters as for `SectionedTreeEditor.insert`.
   package mutating func put(
@@ -61,7 +63,8 @@ package struct RowBatch {
       let isSameSection = old.bytes.withUnsafeBytes { $0.equals(section) }
       if isSameSection, leaf.keys.withKey(slot, { $0.equals(entry) }) {
         if leaf.payloads[slot] == stamp {
-          // The label matters only for the first section; if it becomes the first by other edits, those notice.
+          // The label of an unchanged row matters only if the row is its section's first. If other edits make it the
+          // first, `relabel` notices.
           guard isRelabelled, editor.tree.sections.payload(of: section)?.rows.isFirst(entry) == true else { return }
         }
         edit.hash = nil
@@ -90,7 +93,7 @@ package struct RowBatch {
     return number
   }
 
-  /// Calls `body` with each section that has edits, and these in the order of their entries.
+  /// Calls `body` with each section that has edits, and with its edits in the order of their entries.
   func forEachSection(_ body: (_ key: Bytes, _ edits: UnsafeBufferPointer<Edit>) -> Void) {
     var places = places
     places.sort { left, right in

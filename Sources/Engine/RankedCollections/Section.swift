@@ -14,7 +14,8 @@ extension RowStamp: RankedPayload {
   func isSame(as other: RowStamp) -> Bool { self == other }
 }
 
-/// A section's payload: its rows, and what is opaque here: a label (encoded name and index title), and totals.
+/// A section's payload: its rows, its label (encoded name and index title), and its totals. This module does not
+/// interpret labels and totals.
 struct Section {
   var rows: RankedTree<RowStamp>
   var label: [UInt8]

@@ -1,6 +1,6 @@
-/// The difference of two versions of a sectioned result, before anything is called a move.
+/// The difference of two versions of a sectioned result, before moves are detected.
 package struct SectionedDifference {
-  /// One row on both sides.
+  /// A row that both versions have.
   package struct Pair {
     package var old: SectionedTree.Row
     package var new: SectionedTree.Row
@@ -13,7 +13,7 @@ package struct SectionedDifference {
     package var isContentChanged: Bool { old.stamp != new.stamp }
   }
 
-  /// The differences within a section that both versions have, by old and new coordinates.
+  /// The differences within a section that both versions have, with old and new indexes.
   package struct Common {
     package var oldSection: Int
     package var newSection: Int
@@ -21,21 +21,21 @@ package struct SectionedDifference {
     package var removed: [SectionedTree.Row] = []
     /// Entries that only the new version has, ascending.
     package var inserted: [SectionedTree.Row] = []
-    /// Rows at the same entry with another stamp, ascending.
+    /// Rows whose entry is the same and whose stamp differs, ascending.
     package var restamped: [Pair] = []
 
     package var isEmpty: Bool { removed.isEmpty && inserted.isEmpty && restamped.isEmpty }
   }
 
-  /// Old indexes, ascending. A section that is labelled otherwise now is in both lists.
+  /// Old indexes, ascending. A section whose label changed is both here and in `sectionsInserted`.
   package var sectionsRemoved: [Int] = []
   /// New indexes, ascending.
   package var sectionsInserted: [Int] = []
   package var common: [Common] = []
-  /// The sections that both versions have, with other totals; ascending.
+  /// Sections that both versions have and whose totals differ, ascending.
   package var totals: [SectionTotals] = []
 
-  /// One section on both sides.
+  /// A section that both versions have.
   package struct SectionTotals {
     package var oldSection: Int
     package var newSection: Int
@@ -78,8 +78,8 @@ package struct SectionedDifference {
 }
 
 extension SectionedDifference.Common {
-  /// - Parameter rest: how many rows may differ yet.
-  /// - Returns: false when more do.
+  /// - Parameter rest: the most rows that may still differ.
+  /// - Returns: false if more rows differ.
   fileprivate mutating func add(
     from old: RankedTree<RowStamp>, to new: RankedTree<RowStamp>, rest: inout Int
   ) -> Bool {

@@ -1,9 +1,9 @@
 import Ground
 
-// Comparing trees that share nothing: a followed one and a fresh one.
+// Compares trees that share no nodes: a followed tree and a newly built one.
 extension SectionedTree {
-  /// A hash of everything that two equal trees have in common: sections with their labels and counts, rows in their
-  /// order with their stamps. O(rows).
+  /// A hash of the content: sections with their labels and counts, rows in their order with their stamps. Equal trees
+  /// have equal hashes. O(rows).
   package func digest() -> UInt64 {
     var digest: UInt64 = 1
     forEachSection { label, count in
@@ -17,8 +17,7 @@ extension SectionedTree {
     return digest
   }
 
-  /// The identities of rows that one of two trees has and the other has not, or has elsewhere or with another stamp.
-  /// O(rows).
+  /// The identities of rows that only one of two trees has, or that have another place or stamp in the other. O(rows).
   package func identities(differingFrom other: SectionedTree) -> [[UInt8]] {
     var known = marks()
     var differing: [[UInt8]] = []
@@ -28,7 +27,7 @@ extension SectionedTree {
     return differing + known.keys
   }
 
-  /// By identity, a hash of what is known of a row and its section.
+  /// For each identity, a hash of the row's entry and stamp and of its section.
   private func marks() -> [[UInt8]: UInt64] {
     var marks: [[UInt8]: UInt64] = [:]
     var sections: [UInt64] = []

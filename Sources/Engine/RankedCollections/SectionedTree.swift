@@ -2,17 +2,17 @@ package import Ground
 
 /// One version of a sectioned result: sections in order, each with its rows in order.
 ///
-/// A persistent tree of persistent trees. A value: copying it is O(1), and versions that grew from each other share all
-/// nodes that do not differ. Positions are counted by section and item, or by offset over all sections.
+/// A persistent tree of persistent trees. It is a value: copying it is O(1), and versions that grew from each other
+/// share all nodes that do not differ. Positions are counted by section and item, or by offset over all sections.
 ///
-/// A section exists while it has a row; but the result of a query without sections is one section, also when it is
-/// empty. `limit` cuts a prefix off the whole tree, which shares all but O(log n) nodes: rows that move up from after
-/// the limit are there already.
+/// A section exists while it has a row, but the result of a query without sections is always one section, even if it
+/// has no rows. The whole result is kept, also rows beyond a query's `limit`, so rows that move up are there already;
+/// the limited result is a prefix that shares all but O(log n) nodes.
 package struct SectionedTree {
   var sections = RankedTree<Section>()
-  /// Whether sections come and go with their rows.
+  /// Whether sections appear and disappear with their rows.
   let isSectioned: Bool
-  /// Totals of all rows: opaque here.
+  /// Encoded totals of all rows, which this module does not interpret.
   package internal(set) var totals: [UInt8] = []
 
   /// An empty result.
@@ -25,7 +25,7 @@ package struct SectionedTree {
     sections.insert(Bytes(start: nil, count: 0), Section(rows: RankedTree(), label: onlySection), observer: &ignore)
   }
 
-  /// Rows in all sections. O(1).
+  /// The number of rows in all sections. O(1).
   package var count: Int { sections.weight }
   package var sectionCount: Int { sections.count }
 
@@ -49,7 +49,7 @@ package struct SectionedTree {
     }
   }
 
-  /// A section's label, its number of rows, and the offset of its first. O(log n).
+  /// A section's label, the number of its rows, and the offset of its first row. O(log n).
   package func section(at index: Int) -> (label: [UInt8], count: Int, offset: Int) {
     let (leaf, slot, offset) = sections.element(atRank: index)
     return (leaf.payloads[slot].label, leaf.payloads[slot].rows.count, offset)
@@ -66,7 +66,7 @@ package struct SectionedTree {
     forEachSection { label, _, count in body(label, count) }
   }
 
-  /// The same with each section's totals.
+  /// As above, but also with each section's totals.
   package func forEachSection(_ body: (_ label: [UInt8], _ totals: [UInt8], _ count: Int) -> Void) {
     var cursor = TreeCursor(sections)
     while !cursor.isAtEnd {
@@ -86,13 +86,13 @@ package struct SectionedTree {
   /// The offset of a row given by section and item. O(log n).
   package func offset(section: Int, item: Int) -> Int { sections.element(atRank: section).offset + item }
 
-  /// Calls `body` with each row in a range of offsets, which is cut to the result. O(log n + rows).
+  /// Calls `body` with each row in the part of a range of offsets that the result has. O(log n + rows).
   package func forEachRow(in offsets: Range<Int>, _ body: (Row) throws -> Void) rethrows {
     var offset = max(0, offsets.lowerBound)
     let end = min(count, offsets.upperBound)
     while offset < end {
       let row = row(atOffset: offset)
-      // The rest of the leaf follows without a further descent.
+      // The following rows of the leaf are read without descending again.
       for slot in row.leaf.payloads.indices.dropFirst(row.slot).prefix(end - offset) {
         try body(Row(section: row.section, item: row.item + slot - row.slot, leaf: row.leaf, slot: slot))
         offset += 1
@@ -100,7 +100,7 @@ package struct SectionedTree {
     }
   }
 
-  /// Where the row with this entry stands in the section with this key, if it does. O(log n).
+  /// The position of the row with this entry in the section with this key; nil if there is no such row. O(log n).
   package func position(ofEntry entry: Bytes, section: Bytes) -> (section: Int, item: Int, offset: Int)? {
     guard let place = sections.position(of: section), let rows = sections.payload(of: section)?.rows,
       let item = rows.position(of: entry)?.rank
@@ -108,7 +108,7 @@ package struct SectionedTree {
     return (place.rank, item, place.offset + item)
   }
 
-  /// The rows at these offsets, sharing all but O(log n) nodes with this version.
+  /// A result of only the rows at these offsets, which shares all but O(log n) nodes with this version.
   package func rows(at offsets: Range<Int>) -> SectionedTree {
     prefix(offsets.upperBound).dropping(offsets.lowerBound)
   }
@@ -142,12 +142,12 @@ package struct SectionedTree {
     return result
   }
 
-  /// Whether two versions are one and the same, which is to say nothing was changed between them. O(1).
+  /// Whether two versions are the same object, so that nothing was changed between them. O(1).
   package func isIdentical(to other: SectionedTree) -> Bool {
     sections.root === other.sections.root && totals == other.totals
   }
 
-  /// Traps with a sentence when the tree is not well-formed. O(n).
+  /// Traps with a message if the tree is not well-formed. O(n).
   package func checkInvariants() {
     sections.checkInvariants()
     var cursor = TreeCursor(sections)

@@ -1,12 +1,12 @@
 import Ground
 
-// A result that was fetched again differs little from the one before: merged into it, the two share all that is the
-// same, which keeps older versions cheap and makes their difference quick to find.
+// Merges a new run into the version before. The two usually differ little, and the merged version shares all equal
+// nodes with the earlier one. So earlier versions take little memory, and the difference is found quickly.
 extension SectionedTreeBuilder {
-  /// Edits from a version to the rows of the builder.
+  /// The edits that turn a version into the rows of the builder.
   private struct Edits {
     var removed: [[UInt8]] = []
-    /// Draft and record.
+    /// The indexes of the draft and of the record in it.
     var inserted: [(draft: Int, record: Int)] = []
     var restamped: [(draft: Int, record: Int)] = []
     var limit: Int
@@ -16,9 +16,9 @@ extension SectionedTreeBuilder {
 
   /// Turns the editor's version into the builder's sorted rows.
   ///
-  /// - Returns: the identities of the rows that came or changed; nil, having changed nothing, when so much differs that
-  ///   building anew is cheaper.
-  /// - Throws: `DuplicateIdentity`; the editor is of no use then.
+  /// - Returns: the identities of rows that were inserted or changed. Nil, and the editor is unchanged, if so much
+  ///   differs that building a new tree is cheaper.
+  /// - Throws: `DuplicateIdentity`; the editor must not be used then.
   /// - Complexity: O(n + changes × log n).
   package func merge(into editor: inout SectionedTreeEditor) throws -> [[UInt8]]? {
     defer { withExtendedLifetime(arena) {} }
@@ -79,7 +79,7 @@ extension SectionedTreeBuilder {
     for record in drafts[draft].records.indices.prefix(edits.limit + 1) { edits.inserted.append((draft, record)) }
   }
 
-  /// Compares a section's rows with those of a draft; nil: no draft.
+  /// Compares a section's rows with those of a draft, if there is a draft for the section.
   private func compare(_ rows: RankedTree<RowStamp>, _ draft: Int?, _ edits: inout Edits) {
     let records = draft.map { drafts[$0].records } ?? []
     var next = 0

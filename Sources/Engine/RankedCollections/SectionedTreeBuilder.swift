@@ -1,15 +1,16 @@
 package import Ground
 
-/// Builds a version from rows in any order: packs them into an arena, sorts, and fills the trees leaf by leaf.
+/// Builds a version from rows in any order: packs them into an arena, sorts them, and fills the trees leaf by leaf.
 ///
-/// Sorting here, on packed keys, is faster than asking SQLite for the order, and free where the rows come sorted.
-/// Sixteen bytes a row are sorted, and each leaf's buffer is exactly large enough. From 20,000 rows on, up to four
-/// threads share sorting and leaves (`ConcurrentWork`): a piece, which is a section or a part of a long one, belongs to
-/// one thread.
+/// Sorting here, on packed keys, is faster than asking SQLite for the order, and takes little time if the rows come
+/// sorted. Sorting moves sixteen bytes a row, and each leaf's buffer is exactly large enough. From 20,000 rows on, up
+/// to four threads sort and build leaves (`ConcurrentWork`): each takes pieces, which are sections or parts of long
+/// sections.
 package struct SectionedTreeBuilder {
-  /// A row in the arena: its stamp, number and length, and then its entry. Small, because sorting moves it about.
+  /// A row: the start of its entry, and a pointer into the arena, to its stamp, number and length, and then its entry.
+  /// Small, because sorting moves it.
   struct Record {
-    /// The entry's first eight bytes, which settle most comparisons.
+    /// The entry's first eight bytes, which decide most comparisons.
     let prefix: UInt64
     fileprivate let start: UnsafeRawPointer
 
@@ -19,7 +20,7 @@ package struct SectionedTreeBuilder {
     private var header: Header { start.loadUnaligned(as: Header.self) }
 
     var stamp: RowStamp { header.stamp }
-    /// Counts the rows as they came.
+    /// The number of the row in the order in which rows were added, from 0.
     var number: Int32 { header.number }
     /// The bytes of the entry.
     @inline(__always)
@@ -27,26 +28,26 @@ package struct SectionedTreeBuilder {
   }
 
   struct Draft {
-    /// In the arena.
+    /// The section's key, in the arena.
     var key: Bytes
-    /// That of the least entry so far.
+    /// The label according to `least`, the row with the least entry so far.
     var label: [UInt8]
     var least: Record
     var records: [Record] = []
   }
 
-  /// Two rows had one identity: given here.
+  /// Two rows had the same identity.
   package struct DuplicateIdentity: Error {
     package let identity: [UInt8]
     package init(identity: [UInt8]) { self.identity = identity }
   }
 
-  /// Keeps sections' keys and entries; to be held while these are used.
+  /// Contains the keys of sections and the entries. It must outlive their use.
   let arena = EntryArena()
   private(set) var drafts: [Draft] = []
-  /// By the hash of the section's key: a draft's index + 1, or 0. A power of two, at most half full.
+  /// Hash table of sections' keys. A slot is a draft's index + 1, or 0 if empty. A power of two, at most half full.
   private var draftTable = [Int32](repeating: 0, count: 64)
-  /// Rows of one section often come together.
+  /// The draft of the last row, because rows of one section often come together.
   private var current = -1
 
   private let onlySection: [UInt8]?
@@ -54,7 +55,7 @@ package struct SectionedTreeBuilder {
 
   /// - Parameters:
   ///   - onlySection: the label of the one section that a result without sections has.
-  ///   - work: how large results are sorted and made leaves of.
+  ///   - work: runs the sorting of large results, and the building of their leaves.
   package init(onlySection: [UInt8]? = nil, work: ConcurrentWork = .serial) {
     self.onlySection = onlySection
     self.work = work
@@ -66,7 +67,7 @@ package struct SectionedTreeBuilder {
 
   /// Adds a row. O(1) amortised. Parameters as for `SectionedTreeEditor.insert`.
   ///
-  /// - Parameter label: asked only when the row comes before all others of its section so far.
+  /// - Parameter label: called only if the row comes before all rows of its section so far.
   package mutating func append(section: Bytes, entry: Bytes, stamp: RowStamp, label: () -> [UInt8]) {
     let record = keep(entry, stamp)
     if let index = draftIndex(of: section) {
@@ -109,7 +110,7 @@ package struct SectionedTreeBuilder {
     current = drafts.count - 1
   }
 
-  /// Where the section's draft is in the table, or would be.
+  /// The slot that contains the section's draft, or the empty slot where it belongs.
   private func slot(of section: Bytes) -> Int {
     var position = Int(truncatingIfNeeded: section.hash(seed: Bytes.tableSeed)) & (draftTable.count - 1)
     while draftTable[position] != 0 {
@@ -126,10 +127,9 @@ package struct SectionedTreeBuilder {
   }
 }
 
-// From rows as they came to a version. Large results are cut into pieces, which several threads may sort and make
-// leaves of.
+// Turns the rows into a version. Large results are cut into pieces, which several threads may sort and build leaves of.
 extension SectionedTreeBuilder {
-  /// How many rows of one section one thread takes at most.
+  /// The most rows of one section in a piece.
   private var pieceLimit: Int { count < ConcurrentWork.leastRows ? .max : max(1, count / work.parts) }
 
   private func forEach<Piece>(_ pieces: inout [Piece], _ body: (inout Piece) throws -> Void) throws {
@@ -137,10 +137,10 @@ extension SectionedTreeBuilder {
     for index in pieces.indices { try body(&pieces[index]) }
   }
 
-  /// Brings the rows into their order; to be called once, after the last one.
+  /// Sorts the rows. To be called once, after the last row.
   ///
-  /// - Throws: `DuplicateIdentity`, for some duplicates; the others are found when the rows are used.
-  /// - Complexity: O(n log n), O(n) when the rows came in order.
+  /// - Throws: `DuplicateIdentity`, for duplicates with equal entries; `finish` and `merge` find the others.
+  /// - Complexity: O(n log n); O(n) if the rows were added in order.
   package mutating func sort() throws {
     defer { withExtendedLifetime(arena) {} }
     drafts.sort { $0.key.compare($1.key) < 0 }
@@ -150,13 +150,13 @@ extension SectionedTreeBuilder {
     for (draft, records) in pieces {
       if drafts[draft].records.isEmpty { drafts[draft].records = records } else { drafts[draft].records += records }
     }
-    // Several runs, each in order: sorting merges them.
+    // A draft of several pieces consists of several sorted runs, which sorting merges.
     for draft in Set(zip(pieces, pieces.dropFirst()).filter { $0.draft == $1.draft }.map(\.0.draft)) {
       try Self.sort(&drafts[draft].records)
     }
   }
 
-  /// Takes all records out of their drafts, so that the sorting code owns them alone.
+  /// Takes all records out of their drafts, so that only the sorting code references them.
   private mutating func takeRecords() -> [(draft: Int, records: [Record])] {
     let limit = pieceLimit
     var pieces: [(draft: Int, records: [Record])] = []
@@ -180,7 +180,7 @@ extension SectionedTreeBuilder {
 
   private static func sort(_ records: inout [Record]) throws {
     records.sort { isBefore($0, $1) }
-    // Equal entries have equal identities; a tree cannot even hold them.
+    // Equal entries have equal identities, and a tree cannot hold two equal entries.
     for (left, right) in zip(records, records.dropFirst()) where left.prefix == right.prefix {
       if left.bytes.equals(right.bytes) {
         throw DuplicateIdentity(identity: Array(RankedEntry.identity(of: left.bytes)))
@@ -188,7 +188,7 @@ extension SectionedTreeBuilder {
     }
   }
 
-  /// The numbers of the rows as they came, from 0, in the result's order. O(n).
+  /// The numbers of the rows in the order in which they were added, from 0, listed in the result's order. O(n).
   package var order: [Int32] {
     var order: [Int32] = []
     order.reserveCapacity(count)
@@ -196,7 +196,7 @@ extension SectionedTreeBuilder {
     return order
   }
 
-  /// - Returns: an editor that stands at the version built of the sorted rows.
+  /// - Returns: an editor whose newest version is built of the sorted rows.
   /// - Throws: `DuplicateIdentity`.
   /// - Complexity: O(n).
   package func finish() throws -> SectionedTreeEditor {
@@ -220,7 +220,7 @@ extension SectionedTreeBuilder {
     return SectionedTreeEditor(tree: tree, index: index)
   }
 
-  /// By draft, the leaves of its rows.
+  /// The leaves of each draft, by the draft's index.
   private func leaves() throws -> [[Node<RowStamp>]] {
     var pieces: [(draft: Int, range: Range<Int>, leaves: [Node<RowStamp>])] = []
     pieces.reserveCapacity(drafts.count + work.parts)

@@ -3,7 +3,7 @@ import Ground
 extension SectionedTreeEditor {
   /// Makes all changes of a batch.
   ///
-  /// - Complexity: O(changes × log n) comparisons; a node that several changes meet is copied once.
+  /// - Complexity: O(changes × log n) comparisons; a node that several changes concern is copied once.
   package mutating func apply(_ batch: RowBatch) {
     batch.forEachSection { key, edits in apply(edits, to: key) }
   }
@@ -35,7 +35,7 @@ extension RankedTree<RowStamp> {
   fileprivate mutating func apply(_ edits: UnsafeBufferPointer<RowBatch.Edit>, observer: inout IdentityIndex) {
     var edits = edits[...]
     if root == nil {
-      // Into an empty section rows can only come.
+      // In an empty section all edits insert rows.
       guard let edit = edits.popFirst(), let hash = edit.hash, let stamp = edit.stamp else { return }
       observer.pendingHash = hash
       insert(edit.entry, stamp, observer: &observer)
@@ -51,7 +51,7 @@ extension RankedTree<RowStamp> {
     dropIdleRoots()
   }
 
-  /// Puts the parts that were split off the root next to it.
+  /// Adds nodes that were split off the root, with new roots above them as needed.
   private mutating func raise(_ parts: [Node<RowStamp>]) {
     var parts = parts
     while !parts.isEmpty {
@@ -66,15 +66,16 @@ extension RankedTree<RowStamp> {
 }
 
 extension Section {
-  /// The label of a section after edits.
+  /// How edits leave the label of a section.
   fileprivate enum LabelOutcome {
     case asItWas
     case ofFirstRow
-    /// The row that had it is no longer the first, and the new first row is not among the edits.
+    /// The label is that of a row that is no longer the first, and the edits do not have the label of the new first
+    /// row.
     case ofAnotherRow
   }
 
-  /// Gives the section the label of its first row when an edit has it.
+  /// Gives the section the label of its first row, if the edits have it.
   fileprivate mutating func relabel(
     after edits: UnsafeBufferPointer<RowBatch.Edit>, firstBefore: [UInt8]?
   ) -> LabelOutcome {

@@ -2,18 +2,18 @@ package import Ground
 
 /// Makes the next version of a result: the newest `SectionedTree`, and the index that finds its rows by identity.
 ///
-/// Owner: one follower thread. Versions taken out (`tree`) are values and go anywhere.
+/// Owner: one follower thread. Versions (`tree`) are values that any thread may use.
 package struct SectionedTreeEditor {
   /// The newest version.
   package internal(set) var tree: SectionedTree
   var index: IdentityIndex
-  /// Sections whose first row has left: their labels belong to a row that is not there any more.
+  /// Sections whose first row was removed, so that their labels may be out of date.
   var staleSections: Set<[UInt8]> = []
-  /// By key, the totals of sections that have gone since totals were set: one that comes back in the same edit has them
-  /// again.
+  /// The totals of removed sections, by key, since totals were set. A section that the same edits insert again gets
+  /// them back.
   var goneTotals: [[UInt8]: [UInt8]] = [:]
 
-  /// Stands at an empty result.
+  /// Creates an editor of an empty result.
   package init(onlySection: [UInt8]? = nil) {
     tree = SectionedTree(onlySection: onlySection)
     index = IdentityIndex(reserving: 0)
@@ -24,9 +24,9 @@ package struct SectionedTreeEditor {
     self.index = index
   }
 
-  /// Takes out the row with this identity. O(log n).
+  /// Removes the row with this identity. O(log n).
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether the row existed.
   @discardableResult
   package mutating func remove(_ identity: Bytes) -> Bool {
     let hash = IdentityIndex.hash(identity)
@@ -35,13 +35,13 @@ package struct SectionedTreeEditor {
     return true
   }
 
-  /// Puts a row in. O(log n).
+  /// Inserts a row. O(log n).
   ///
   /// - Parameters:
   ///   - section: the encoded section value.
-  ///   - label: the section's label as this row has it; it becomes the section's when the row comes first.
+  ///   - label: the section's label according to this row, which the section gets if the row is its first.
   ///   - entry: a finished `RankedEntry`.
-  /// - Returns: false, having changed nothing, when there is a row of the same identity.
+  /// - Returns: false, and nothing is changed, if a row with the same identity exists.
   package mutating func insert(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) -> Bool {
     let identity = RankedEntry.identity(of: entry)
     let hash = IdentityIndex.hash(identity)
@@ -50,7 +50,7 @@ package struct SectionedTreeEditor {
     return true
   }
 
-  /// Makes the row of the entry's identity what it is now: puts it in, moves it, or changes its stamp. O(log n).
+  /// Inserts the row, or moves the row with the same identity, or changes its stamp. O(log n).
   ///
   /// Parameters as for `insert`.
   package mutating func put(section: Bytes, label: Bytes, entry: Bytes, stamp: RowStamp) {
@@ -64,9 +64,10 @@ package struct SectionedTreeEditor {
     insertNew(section, label, entry, stamp, hash)
   }
 
-  /// Where a row stands in its leaf, if it has the same entry in the same section already.
+  /// Looks up the row of the entry's identity and compares it with the entry, section, stamp and label.
   ///
-  /// - Returns: nil: it is elsewhere, or new. Nil within: it is there, and does not differ.
+  /// - Returns: nil if the row does not exist, or has another entry or section. `.some(nil)` if nothing differs.
+  ///   Otherwise the row's slot in its leaf.
   private func slot(
     of entry: Bytes, _ section: Bytes, _ hash: UInt32, otherThan row: (stamp: RowStamp, label: Bytes)
   ) -> Int?? {
@@ -77,7 +78,8 @@ package struct SectionedTreeEditor {
     return .some(isSame ? nil : slot)
   }
 
-  /// Where a row stands. It has no reference to the leaf, which would make that look shared when it is changed.
+  /// The place of a row. It does not reference the leaf, because the leaf would look shared then and be copied by a
+  /// change.
   private struct Place {
     let entry: [UInt8]
     let leafID: UInt32
@@ -140,7 +142,7 @@ package struct SectionedTreeEditor {
     staleSections.remove(key)
   }
 
-  /// - Parameter slot: of the row in its leaf.
+  /// - Parameter slot: the row's slot in its leaf.
   private mutating func restamp(_ entry: Bytes, _ slot: Int, _ section: Bytes, _ label: Bytes, _ stamp: RowStamp) {
     tree.sections.update(section) { payload in
       Node.restamp(entry, slot, stamp, in: &payload.rows.root!, observer: &index)
@@ -150,16 +152,16 @@ package struct SectionedTreeEditor {
     }
   }
 
-  /// Whether a row is the first of its section, whose label is another than its own.
+  /// Whether the row with this entry is the first of its section, and the section's label differs from `label`.
   private func labels(_ entry: Bytes, _ section: Bytes, otherThan label: Bytes) -> Bool {
     guard let (leaf, slot) = tree.sections.find(section) else { return false }
     if leaf.payloads[slot].label.withUnsafeBytes({ $0.equals(label) }) { return false }
     return leaf.payloads[slot].rows.isFirst(entry)
   }
 
-  /// Asks for the labels of sections whose first row has changed since the last call.
+  /// Updates the labels of sections whose first row was removed since the last call.
   ///
-  /// - Parameter label: given the identity of a section's first row, its label.
+  /// - Parameter label: returns the label for the identity of a section's first row.
   package mutating func refreshLabels(_ label: (Bytes) throws -> [UInt8]) rethrows {
     let stale = staleSections
     staleSections.removeAll()
@@ -172,7 +174,7 @@ package struct SectionedTreeEditor {
     }
   }
 
-  /// Gives a section its label, once and for all edits so far. O(log n).
+  /// Sets the label of a section, which is up to date then. O(log n).
   mutating func relabel(_ section: Bytes, _ label: [UInt8]) {
     staleSections.remove(Array(section))
     guard tree.sections.payload(of: section).map({ $0.label != label }) == true else { return }
@@ -182,7 +184,7 @@ package struct SectionedTreeEditor {
   /// Whether there is a row with this identity. O(1) expected.
   package func contains(_ identity: Bytes) -> Bool { index.find(identity) != nil }
 
-  /// Where the row with this identity stands, if there is one. O(log n).
+  /// The position of the row with this identity, if it exists. O(log n).
   package func position(of identity: Bytes) -> (section: Int, item: Int, offset: Int)? {
     guard let (leaf, slot, section) = index.find(identity) else { return nil }
     return section.bytes.withUnsafeBytes { key in
@@ -190,7 +192,7 @@ package struct SectionedTreeEditor {
     }
   }
 
-  /// Traps when tree and index disagree. O(n).
+  /// Traps if the tree and the index disagree. O(n).
   package func checkInvariants() {
     tree.checkInvariants()
     tree.forEachRow(in: 0..<tree.count) { row in

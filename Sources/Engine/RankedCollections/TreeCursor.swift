@@ -1,27 +1,28 @@
-/// A place in a tree while it is walked in order, one element at a time or whole shared nodes at a time.
+/// A position in a tree, for walks in order that advance by one element or past whole shared nodes.
 ///
-/// It keeps the root alive, and with it every node below: they are not counted one by one, which would be most of what
-/// a walk costs. The tree must not be changed meanwhile in the place where the cursor got it from.
+/// It retains only the root, which keeps every node below alive, because counting references to each node would take
+/// most of the time of a walk. The variable that the tree was read from must not be changed during the walk.
 struct TreeCursor<Payload: RankedPayload> {
-  /// A node on the path, the slot taken in it, and how many elements come before the node.
+  /// A node on the path, the slot taken in it, and the number of elements before the node.
   private typealias Step = (node: Unmanaged<Node<Payload>>, slot: Int, start: Int)
 
   private let root: Node<Payload>?
-  /// From the root down to the node above the current leaf.
+  /// The steps from the root to the node above the current leaf.
   private var path: [Step] = []
   private var current: Unmanaged<Node<Payload>>?
   /// The position of the current element in its leaf.
   private(set) var slot = 0
-  /// Elements before the current one.
+  /// The number of elements before the current one.
   private(set) var rank = 0
-  /// The greatest height whose node on the path starts with the current element; -1 when not at a leaf's start.
+  /// The height of the highest node on the path whose first element is the current one; -1 if the current one is not
+  /// the first of its leaf.
   private(set) var startHeight = -1
 
   init(_ tree: RankedTree<Payload>) { self.init(tree.root, rank: 0) }
 
   /// Walks the elements below a node.
   ///
-  /// - Parameter rank: of the first of them.
+  /// - Parameter rank: the rank of the first of these elements.
   init(_ node: Node<Payload>?, rank: Int) {
     root = node
     self.rank = rank
@@ -57,7 +58,7 @@ struct TreeCursor<Payload: RankedPayload> {
     slot = 0
   }
 
-  /// Goes on by one element, or by some of the leaf's.
+  /// Advances by one element, or by several within the leaf.
   mutating func advance(by count: Int = 1) {
     rank += count
     slot += count
@@ -65,8 +66,8 @@ struct TreeCursor<Payload: RankedPayload> {
     if slot == withLeaf({ $0.payloads.count }) { advance(past: path.count - 1) }
   }
 
-  /// Goes to the first element after the node of `height` and the `count - 1` nodes after it. The first must start with
-  /// the current element.
+  /// Advances to the first element after the node of `height` and the `count - 1` nodes after it. The current element
+  /// must be the first of that node.
   mutating func skip(height: Int, count: Int) {
     let parent = path.count - 1 - height
     guard parent >= 0 else {
@@ -75,7 +76,7 @@ struct TreeCursor<Payload: RankedPayload> {
     }
     let (node, slot, start) = path[parent]
     rank = node._withUnsafeGuaranteedRef { node in
-      // Where nothing of the parent is left, its own count does: the children need not be touched.
+      // At the parent's end its own count is used, so that the children need not be read.
       if slot + count == node.children.count { return start + node.count }
       return node.children[slot..<slot + count].reduce(rank) { $0 + $1.count }
     }
@@ -83,7 +84,7 @@ struct TreeCursor<Payload: RankedPayload> {
     advance(past: parent)
   }
 
-  /// Goes to the first element after the child that is taken at step `index` of the path.
+  /// Advances to the first element after the child that the path takes at step `index`.
   private mutating func advance(past index: Int) {
     var index = index
     while index >= 0 {
@@ -103,7 +104,8 @@ struct TreeCursor<Payload: RankedPayload> {
     current = nil
   }
 
-  /// How many nodes from that of `height` on both trees share side by side, below one parent each.
+  /// The number of consecutive nodes that both trees share from the current node of `height` on, within one parent
+  /// each.
   func sharedRun(height: Int, _ other: TreeCursor) -> Int {
     let (parent, otherParent) = (path.count - 1 - height, other.path.count - 1 - height)
     guard parent >= 0, otherParent >= 0 else { return 1 }

@@ -31,7 +31,7 @@ int system_open_without_access(const char *path);
  * nothing happens. */
 void system_notify_service_manager(const char *state);
 
-/* The commit that was built; NULL where the build did not say (`make dist` does). */
+/* The commit that was built; NULL if the build did not set it (`make dist` does). */
 const char *system_build_commit(void);
 
 #endif

@@ -1,14 +1,14 @@
 /// Work in parts that may be done at the same time.
 package struct ConcurrentWork: Sendable {
   #if DEBUG
-    /// Fewer rows are not worth a thread. Few in debug builds, so that every test has several.
+    /// Work on fewer rows uses one thread. The limit is low in debug builds, so that every test uses several threads.
     package static let leastRows = 8
   #else
-    /// Fewer rows are not worth a thread.
+    /// Work on fewer rows uses one thread, because starting threads would take longer.
     package static let leastRows = 20_000
   #endif
 
-  /// How many there are.
+  /// The number of parts.
   package let parts: Int
   private let perform: @Sendable (_ run: @escaping (Int) -> Void) -> Void
 
@@ -20,17 +20,18 @@ package struct ConcurrentWork: Sendable {
     self.perform = perform
   }
 
-  /// All of it on the calling thread.
+  /// Does all of the work on the calling thread.
   package static let serial = ConcurrentWork(parts: 1) { run in run(0) }
 
   #if DEBUG
     private static let threadCount = 3
   #else
-    /// At most so many: for each, the C library keeps memory apart.
+    /// At most four threads, because the C library reserves memory for each.
     private static let threadCount = min(4, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
   #endif
 
-  /// Runs parts on several threads, the calling one included. Parts without a thread run on the calling one.
+  /// Runs parts on several threads, the calling one included. If a thread cannot be created, the calling one runs its
+  /// part.
   package static let threads = ConcurrentWork(parts: threadCount) { run in
     // No two calls have the same part.
     nonisolated(unsafe) let run = run
@@ -43,9 +44,10 @@ package struct ConcurrentWork: Sendable {
 
   /// Calls `body` once for each element; returns when all calls have.
   ///
-  /// Only its own call sees an element meanwhile. Whatever else `body` reads must not change.
+  /// No two calls have the same element. Everything else that `body` reads must not change until all calls have
+  /// returned.
   ///
-  /// - Throws: the error of one of the calls; others may not have been made.
+  /// - Throws: the error of one of the calls; some of the other calls may not have been made then.
   package func forEach<Element>(_ elements: inout [Element], _ body: (inout Element) throws -> Void) throws {
     var errors = [(any Error)?](repeating: nil, count: parts)
     elements.withUnsafeMutableBufferPointer { elements in
@@ -53,7 +55,7 @@ package struct ConcurrentWork: Sendable {
         let (elements, errors) = (elements, errors)
         withoutActuallyEscaping(body) { body in
           perform { part in
-            // Every part has elements from everywhere: expensive ones often stand together.
+            // Each part takes elements from the whole array, because expensive elements are often next to each other.
             do {
               for index in stride(from: part, to: elements.count, by: parts) { try body(&elements[index]) }
             } catch { errors[part] = error }

@@ -1,7 +1,7 @@
 /// A lock that is taken in one call and released in another; `Mutex` is for locks that are taken and released in one
 /// place.
 ///
-/// Any thread; it is given back by the thread that took it.
+/// Any thread may take it; the same thread has to release it.
 package final class HeldLock: @unchecked Sendable {
   fileprivate let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -28,7 +28,7 @@ package final class LockCondition: @unchecked Sendable {
     condition.deallocate()
   }
 
-  /// Gives the lock back while it waits. May return without a signal.
+  /// Releases the lock while it waits. May return without a signal.
   package func wait(_ lock: HeldLock) { pthread_cond_wait(condition, lock.mutex) }
 
   /// Wakes one waiting thread.

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// One thread at a time; its owner waits for its end.
+/// Runs one thread at a time; its owner waits for the thread's end.
 ///
 /// Any thread.
 package final class JoinedThread: Sendable {
-  // @unchecked: what names a thread is a number, whatever the system calls it.
+  // @unchecked: `pthread_t` is only a number or pointer that names the thread.
   private struct Handle: @unchecked Sendable { let thread: pthread_t }
 
-  /// Nil: none was started, or it was waited for.
+  /// Nil if no thread was started, or if the owner has waited for its end.
   private let handle = Mutex<Handle?>(nil)
 
   package init() {}
@@ -15,7 +15,7 @@ package final class JoinedThread: Sendable {
   /// A thread without a waiting owner is detached.
   deinit { if let handle = handle.withLock({ $0 }) { pthread_detach(handle.thread) } }
 
-  /// Starts a thread, after the one before, which must be about to end.
+  /// Starts a thread. A thread that was started earlier must be about to end.
   package func start(_ body: @escaping @Sendable () -> Void) {
     handle.withLock { handle in
       if let handle { pthread_join(handle.thread, nil) }

@@ -1,13 +1,13 @@
-/// Work that `Workers` do in steps. No two threads are in calls of one of these at a time, and each call sees what the
-/// one before has written.
+/// Work that `Workers` do in steps. Only one thread at a time calls methods of such an object, and each call sees what
+/// the previous one has written.
 package protocol Stepped: AnyObject {
   /// Does the work that is due, without waiting.
   func step() -> Rest
 
-  /// Called first when the deadline of the last rest has passed and nothing has woken it. In a microsecond: threads and
-  /// events of others wait.
+  /// Called before `step` when the deadline has passed and no signal has come. It must return within about a
+  /// microsecond, because other items' steps and events wait for it.
   ///
-  /// - Returns: for how long to rest on; nil: a step is due.
+  /// - Returns: how much longer to rest; nil if a step is due.
   func postpone() -> Nanoseconds?
 }
 
@@ -17,8 +17,8 @@ extension Stepped {
 
 /// When to take the next step.
 package enum Rest: Sendable, Equatable {
-  /// The next step comes after this time, or when it is woken; `zero`: after the others that are ready; `max`: not
-  /// before it is woken.
+  /// The next step is taken after this time, or sooner if the item is woken. `zero`: after the other items that are
+  /// ready. `max`: only when the item is woken.
   case pause(Nanoseconds)
   /// There are no further steps.
   case ended

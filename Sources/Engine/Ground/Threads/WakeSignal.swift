@@ -1,7 +1,7 @@
 import CFreshetSystem
 import Synchronization
 
-/// Wakes one thread that waits in `poll`: a pipe that is written to once until it is read.
+/// Wakes one thread that waits in `poll`: writes one byte to a pipe, and no more until that byte is read.
 ///
 /// No wake is lost for good: the next signal repeats a failed write, and the waiting thread checks again after a
 /// second.
@@ -52,7 +52,7 @@ package final class WakeSignal: Sendable {
     isPending.store(false, ordering: .releasing)
   }
 
-  /// Waits for a signal, at most so long. To be called by the waiting thread.
+  /// Waits for a signal, at most for this time. To be called by the waiting thread.
   ///
   /// - Returns: whether there was a signal.
   @discardableResult
@@ -63,7 +63,7 @@ package final class WakeSignal: Sendable {
     return count != 0
   }
 
-  /// The same, with a shorter time.
+  /// As above, with a timeout in nanoseconds.
   @discardableResult
   package func wait(_ span: Nanoseconds) -> Bool {
     var descriptor = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The place of something stepped among the workers: wakes it, and waits for its end.
+/// Stands for one `Stepped` object among the `Workers`: its owner wakes the object through it, and waits for its end.
 ///
-/// States: waiting for `start`; idle, perhaps with a deadline; ready, in the queue; stepping, on one thread; stepping
-/// and woken meanwhile, to be ready again; ended.
+/// States: before `start`; idle, perhaps with a deadline; ready, in the queue; stepping, on one thread; stepping and
+/// woken during that step, so that it becomes ready again afterwards; ended.
 ///
 /// Any thread.
 // @unchecked: all that changes is guarded by the workers' lock; what is stepped is touched by the thread that steps it.
@@ -12,26 +12,26 @@ package final class WorkItem: Wakeable, @unchecked Sendable {
     case unstarted, idle, ready, stepping, steppingAgain, ended
   }
 
-  /// Nil: its owner steps it, by calling it.
+  /// Nil if there are no workers: the owner of the `Stepped` object then calls `step` itself.
   private let workers: Workers?
   @exclusivity(unchecked) var state = State.unstarted
   @exclusivity(unchecked) var stepped: (any Stepped)?
-  /// When it is ready without being woken.
+  /// When the item becomes ready if no signal wakes it first.
   @exclusivity(unchecked) var due = Instant.distantFuture
-  /// Its place in the heap of deadlines; -1: none.
+  /// The item's index in the heap of deadlines; -1 if it has no deadline.
   @exclusivity(unchecked) var heapIndex = -1
-  /// It is ready because its deadline has passed, and nothing has woken it.
+  /// Whether the item became ready by its deadline and no signal has come since.
   @exclusivity(unchecked) var isTimed = false
-  /// The longest of its last steps, which is forgotten by an eighth each step.
+  /// The time of its longest recent step. It shrinks by an eighth with each shorter step.
   @exclusivity(unchecked) var longestStep = Nanoseconds.milliseconds(1)
   /// A signal has been given since the last step began.
   private let isSignalled = Atomic<Bool>(false)
-  /// The thread that steps it now; 0: no thread.
+  /// The thread that takes a step of this item now; 0 if no thread does.
   private let thread = Atomic<UInt>(0)
 
   package init(_ workers: Workers?) { self.workers = workers }
 
-  /// Begins with a step. To be called once.
+  /// Has the workers take a first step. To be called once.
   package func start(_ stepped: any Stepped) { workers?.start(self, stepped) }
 
   package func signal() {
@@ -39,16 +39,17 @@ package final class WorkItem: Wakeable, @unchecked Sendable {
     workers.wake(self)
   }
 
-  /// Waits until a step has returned `Rest.ended`, and what was stepped is released. Not from a worker.
+  /// Waits until a step has returned `Rest.ended` and the workers have released the `Stepped` object. Must not be
+  /// called from a worker.
   package func join() { workers?.join(self) }
 
-  /// In builds with assertions, stops where another thread than the one that steps it calls. Nothing where there are no
-  /// workers: the caller does the work itself.
+  /// In builds with assertions, traps if the calling thread is not the one that takes a step of this item. Without
+  /// workers there is no such check, because the owner takes the steps.
   package func assertIsCurrent() {
     assert(workers == nil || thread.load(ordering: .relaxed) == Self.currentThread)
   }
 
-  /// Before the thread looks for work: later signals count as new.
+  /// Called before the thread looks for work, so that signals from now on count as new.
   func enter() {
     thread.store(Self.currentThread, ordering: .relaxed)
     isSignalled.store(false, ordering: .sequentiallyConsistent)

@@ -22,11 +22,11 @@ struct ReadyItems {
   }
 }
 
-/// Items with deadlines: a binary heap, in which each item knows its place. `insert` and `remove` are O(log n).
+/// Items with deadlines: a binary heap, in which each item stores its index. `insert` and `remove` are O(log n).
 struct WorkDeadlines {
   private var heap: [WorkItem] = []
 
-  /// `distantFuture`: none.
+  /// The earliest deadline; `distantFuture` if there are no deadlines.
   var next: Instant { heap.first?.due ?? .distantFuture }
 
   /// Precondition: the item is not in the heap, and its `due` is set.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A thread that others wake and stop, and whose end they wait for.
+/// A thread that other threads wake and stop; stopping waits for its end.
 ///
 /// Any thread.
 package final class Worker: Sendable {
@@ -32,10 +32,10 @@ package final class Worker: Sendable {
     join()
   }
 
-  /// The thread waits until it is woken or has to end, at most so long.
+  /// The thread waits until it is woken or has to end, at most for this time.
   package func rest(milliseconds: Int32) { if !mustStop { wake.wait(milliseconds: milliseconds) } }
 
-  /// In builds with assertions, stops where another thread calls. Nothing where none was started: the caller does the
-  /// work itself.
+  /// In builds with assertions, traps if another thread calls. If no thread was started there is no such check, because
+  /// the caller does the work itself.
   package func assertIsCurrent() { thread.assertIsCurrent() }
 }

@@ -1,28 +1,27 @@
 import CFreshetSystem
 
-/// Where events come from that wake items.
+/// A source of events that wake items.
 package protocol EventSource: AnyObject, Sendable {
-  /// Readable while there are events; -1: no events.
+  /// A file descriptor that is readable while there are events; -1 if there will be no events.
   var descriptor: Int32 { get }
   /// Reads the events and wakes the items that they concern. Any thread.
   func drain()
-  /// Whether events may concern another item than the one woken last.
+  /// Whether events may concern other items than the one that was woken last.
   var isShared: Bool { get }
 }
 
-/// A few threads that step any number of things: no thread belongs to one of them.
-/// **Leader and followers.** One idle thread, the leader, waits for events, for the wake signal and for the earliest
-/// deadline. It does the work that it is woken for itself, which saves a second wake. It wakes another idle thread only
-/// if there is more work than it can do, or if its step may take long. A thread that has finished its step takes the
-/// next ready item; the first that finds no item leads.
+/// A few threads that take the steps of any number of items; no thread belongs to an item. **Leader and followers.**
+/// One idle thread, the leader, waits for events, for the wake signal and for the earliest deadline. The leader takes
+/// the step of the item that it was woken for itself, which saves waking a second thread. It wakes another idle thread
+/// only if more items are ready, or if the step may take long. A thread that has finished its step takes the next ready
+/// item; the first that finds no item leads.
 ///
-/// **Order.** What is ready is stepped first in, first out, also what is ready again after its step. So nothing is
-/// stepped twice while something else is ready. Threads that are never idle look for events and deadlines every
-/// millisecond.
+/// **Order.** Items that are ready are stepped first in, first out; an item that is ready again after its step goes to
+/// the end. So no item is stepped twice while another item is ready. While no thread is idle, threads check for events
+/// and deadlines every millisecond.
 ///
-/// **Slow steps.** A step may wait for a lock of another program, for seconds. An item whose last steps took long does
-/// not count: there may be one more thread for each that is being stepped. So files that are locked do not hold up the
-/// others.
+/// **Slow steps.** A step may wait for seconds for a lock that another program holds. So one more thread may be started
+/// for each item that is being stepped and whose last steps took long. Locked files do not delay the others then.
 ///
 /// Threads are started when they are needed first, and stay.
 // @unchecked: all that changes is guarded by `lock`.
@@ -30,9 +29,9 @@ package final class Workers: @unchecked Sendable {
   private enum Leader {
     /// No thread waits.
     case none
-    /// Waits in poll; `wakeSignal` has it look.
+    /// The leader waits in `poll`; a signal of `wakeSignal` wakes it.
     case polling
-    /// Is awake, and will take the ready items.
+    /// The leader is awake, and will take the ready items.
     case awake
   }
 
@@ -40,26 +39,26 @@ package final class Workers: @unchecked Sendable {
   private let source: (any EventSource)?
   private let clock = MonotonicClock.system
   private let lock = HeldLock()
-  /// For idle threads.
+  /// Idle threads wait for this.
   private let work = LockCondition()
-  /// For threads that wait for the end of an item.
+  /// Threads in `join` wait for this until their item has ended.
   private let endings = LockCondition()
   private let wakeSignal = WakeSignal()
   private var ready = ReadyItems()
   private var deadlines = WorkDeadlines()
   private var threads: [JoinedThread] = []
   private var idle = 0
-  /// Threads that take a step of a slow item.
+  /// The number of threads that are taking a step of a slow item.
   private var slow = 0
   private var leader = Leader.none
-  /// When the leader looks again by itself.
+  /// When the leader's wait in `poll` ends if nothing wakes it.
   private var leaderReturns = Instant.distantFuture
   private var lastPoll = Instant.distantPast
   private var isStopping = false
 
-  /// The longest that events wait for threads that are never idle.
+  /// How often threads check for events and deadlines while no thread is idle.
   private static let pollInterval = Nanoseconds.milliseconds(1)
-  /// An item with longer steps has another thread lead meanwhile.
+  /// If an item's steps take longer than this, another thread is woken to lead during a step.
   private static let longStep = Nanoseconds.microseconds(250)
   /// An item with longer steps is slow.
   private static let slowStep = Nanoseconds.milliseconds(50)
@@ -79,21 +78,22 @@ package final class Workers: @unchecked Sendable {
   /// As many threads as processors and two more, because steps also wait for disks; four at least.
   package static var usualCount: Int { max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN)) + 2) }
 
-  /// The threads that were started.
+  /// The number of threads started.
   package var threadCount: Int {
     lock.lock()
     defer { lock.unlock() }
     return threads.count
   }
 
-  /// Waits for events from now on, also before anything is started.
+  /// Waits for events from now on, even if no item has been started yet.
   package func start() {
     lock.lock()
     if threads.isEmpty { startThread() }
     lock.unlock()
   }
 
-  /// Ends the threads and waits for them. Items that have not ended are not stepped any more. Not from a worker.
+  /// Ends the threads and waits for them. Items that have not ended are not stepped any more. Must not be called from a
+  /// worker.
   package func stop() {
     lock.lock()
     isStopping = true
@@ -143,8 +143,8 @@ package final class Workers: @unchecked Sendable {
     return summons
   }
 
-  /// The thread that has to look for ready items, or to lead. It is woken after the lock is released, because it needs
-  /// the lock.
+  /// Which thread has to be woken: the leader, or an idle thread to become the leader. It is woken after the lock is
+  /// released, because it needs the lock.
   private enum Summons {
     case nobody, leader, idle
   }
@@ -237,7 +237,8 @@ package final class Workers: @unchecked Sendable {
     }
   }
 
-  /// Whether an item whose deadline has passed rests on. Under the lock, which is given back meanwhile.
+  /// Whether an item whose deadline has passed rests for longer. Called with the lock held; releases it during
+  /// `postpone`.
   private func postpones(_ item: WorkItem) -> Bool {
     lock.unlock()
     item.enter()
@@ -252,7 +253,7 @@ package final class Workers: @unchecked Sendable {
     return true
   }
 
-  /// Under the lock, which is given back meanwhile.
+  /// Takes a step of the item. Called with the lock held; releases it during the step.
   private func step(_ item: WorkItem, _ summons: Summons) {
     lock.unlock()
     summon(summons)

@@ -1,20 +1,20 @@
-/// A point in time of a `MonotonicClock`; those of two clocks have nothing to do with each other.
+/// A point in time of a `MonotonicClock`; instants of two clocks cannot be compared.
 ///
-/// Public, as is `Nanoseconds`: operators of package access are not inlined in other modules.
+/// Public, as is `Nanoseconds`, because operators of package access are not inlined in other modules.
 public struct Instant: Comparable, Sendable {
-  /// Since a moment before which there are no instants.
+  /// Nanoseconds since the start of the clock.
   private let nanoseconds: UInt64
 
   public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
-  /// Before everything that happens.
+  /// An instant before all events.
   public static let distantPast = Instant(nanoseconds: 0)
-  /// Never.
+  /// An instant that never comes.
   public static let distantFuture = Instant(nanoseconds: .max)
 
   public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// `distantFuture` beyond the last instant.
+  /// The sum; `distantFuture` if it is too large for an instant.
   public static func + (start: Instant, span: Nanoseconds) -> Instant {
     let (sum, isTooLarge) = start.nanoseconds.addingReportingOverflow(span.count)
     return isTooLarge ? .distantFuture : Instant(nanoseconds: sum)

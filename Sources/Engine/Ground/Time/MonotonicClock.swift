@@ -1,10 +1,10 @@
-/// Tells what time it is, for everything that waits or measures. Tests have clocks of their own.
+/// Gives the current time to everything that waits or measures. Tests have clocks of their own.
 package struct MonotonicClock: Sendable {
-  /// Nil: the machine's clock, which no change of its date moves. It is asked some ten times a tick, and not through a
-  /// closure.
+  /// Nil for the machine's clock, which changes of the machine's date do not affect. A tick reads the clock some ten
+  /// times, so that one is read without a closure.
   private let read: (@Sendable () -> Instant)?
 
-  /// - Parameter read: any thread; it never goes back.
+  /// - Parameter read: called on any thread; its result never goes back.
   package init(_ read: @escaping @Sendable () -> Instant) { self.read = read }
 
   private init() { read = nil }

@@ -1,13 +1,13 @@
-/// A span of time as ticks count it: a `Duration` has 128 bits, and is converted once, when it is set.
+/// A span of time in 64 bits. A `Duration` has 128 bits, so each is converted once, when it is set.
 ///
-/// Sums and products never overflow: they stay at the largest span.
+/// Sums and products that would overflow are the largest span.
 public struct Nanoseconds: Comparable, Hashable, Sendable {
   public let count: UInt64
   public var seconds: Double { Double(count) / 1e9 }
 
   public init(_ count: UInt64) { self.count = count }
 
-  /// Nothing for a negative duration.
+  /// Zero for a negative duration.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let (whole, isTooLong) = UInt64(Swift.max(seconds, 0)).multipliedReportingOverflow(by: 1_000_000_000)
@@ -30,7 +30,7 @@ public struct Nanoseconds: Comparable, Hashable, Sendable {
 
   public static func += (left: inout Nanoseconds, right: Nanoseconds) { left = left + right }
 
-  /// Nothing when `right` is the longer one.
+  /// The difference; zero if `right` is longer.
   public static func - (left: Nanoseconds, right: Nanoseconds) -> Nanoseconds {
     Nanoseconds(left.count > right.count ? left.count - right.count : 0)
   }

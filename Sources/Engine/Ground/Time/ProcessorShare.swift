@@ -1,7 +1,7 @@
-/// How much of a processor a thread of low priority has got since it began something.
+/// How much of a processor a thread of low priority has had since it began its work.
 ///
-/// On a busy machine such a thread gets next to nothing for as long as others want all of it. An ordinary process may
-/// lower the priority of a thread but not raise it again, so its work has to go to another thread.
+/// On a busy machine such a thread gets almost no time while other threads are busy. An ordinary process may lower the
+/// priority of a thread but not raise it again, so its work has to go to another thread.
 package struct ProcessorShare: Sendable {
   /// A share is judged after this time; a thread that does not starve has had a quarter of it.
   private static let patience = Nanoseconds.milliseconds(200)
@@ -11,9 +11,9 @@ package struct ProcessorShare: Sendable {
   private let before: Nanoseconds
   private let processorTime: @Sendable () -> Nanoseconds
 
-  /// To be called on the thread.
+  /// To be called on the thread that is measured.
   ///
-  /// - Parameter processorTime: what the calling thread has had of processors so far.
+  /// - Parameter processorTime: the processor time that the calling thread has used so far.
   package init(
     since began: Instant, processorTime: @escaping @Sendable () -> Nanoseconds = ProcessorShare.ofThisThread
   ) {

@@ -1,13 +1,14 @@
-/// How long work may take, however many requests share it: time that is spent comes back slowly.
+/// Limits the time that work may take, however many requests share it: each second of work takes four seconds to come
+/// back.
 ///
-/// Instants are of one clock.
+/// All instants must be of one clock.
 package struct TimeAccount {
   private let limit: Nanoseconds
   private var spent = Nanoseconds.zero
-  /// When `spent` was brought up to date.
+  /// When `spent` was last updated.
   private var updated = Instant.distantPast
 
-  /// So much slower than it was spent.
+  /// Spent time comes back this many times more slowly than it was spent.
   private static let slowness: UInt64 = 4
 
   package init(limit: Nanoseconds) { self.limit = limit }
@@ -19,7 +20,7 @@ package struct TimeAccount {
     return limit - spent
   }
 
-  /// Takes off what passed since `left` was called.
+  /// Counts the time since `left` was called as spent.
   package mutating func spend(until now: Instant) {
     spent += now - updated
     updated = now
