@@ -1,26 +1,27 @@
-/// Something in the file is not as capture expects it, so what changed cannot be read from pages alone.
+/// Something in the file is not as capture expects, so reading the changed pages is not enough to know what changed.
 ///
-/// A doubt is never an error: its answer is to compare a whole table with what is remembered of it, which needs nothing
-/// but a snapshot and is always right. Reasons are counted (`CaptureStatistics`), because a reason that comes often is
-/// a rule that is too strict.
+/// A doubt is never an error: capture then compares a whole table with what it remembers of that table, which needs
+/// nothing but a snapshot and is always right. Reasons are counted (`CaptureStatistics`), because a frequent reason
+/// shows that a rule is too strict.
 package struct Doubt: Error, Equatable {
   package let reason: Reason
 
   package init(_ reason: Reason) { self.reason = reason }
 
-  /// Raw values are the labels of the metric.
+  /// Why there is a doubt. Raw values are the labels of the metric.
   package enum Reason: String, Sendable, CaseIterable {
-    /// Nothing was read before.
+    /// No state of the file was read before.
     case first
     /// The database has no WAL: only its change counter says that something changed.
     case rollbackJournal = "rollback_journal"
-    /// Another file format, page size or number of reserved bytes.
+    /// The file format, the page size or the number of reserved bytes has changed, or is not supported.
     case format
-    /// Frames that should be there have another checksum: overwritten, or never written by SQLite.
+    /// The frames' checksums do not lead to the one in the WAL-index: frames were overwritten, or SQLite did not write
+    /// them.
     case brokenChain = "broken_chain"
     /// The header of the WAL does not agree with the WAL-index.
     case walHeader = "wal_header"
-    /// The WAL-index went back without a new generation.
+    /// The last frame of the WAL-index went back without a new generation.
     case wentBack = "went_back"
     /// A writer repeats commit frames up to the end of a sector, so commits cannot be counted.
     case paddedCommits = "padded_commits"
@@ -30,18 +31,18 @@ package struct Doubt: Error, Equatable {
     case generationLost = "generation_lost"
     /// The end of the earlier generation cannot be seen, and the WAL-index is young enough to have been rebuilt.
     case generationEnd = "generation_end"
-    /// The WAL-index notes frames as copied into the database file that are not there, or that the WAL does not have:
-    /// SQLite's WAL-reset bug. Every state of such a generation is compared.
+    /// The WAL-index claims that frames are copied into the database file, but the file does not have them, or the WAL
+    /// has fewer frames: SQLite's WAL-reset bug. Every state of such a generation is compared.
     case backfill
     /// The server was started again, and the WAL does not continue from the state that was kept.
     case restart
-    /// More has changed than is kept for a capture that is behind the others.
+    /// The capture is so far behind the others that the ticks that it needs are not kept any more.
     case behind
     /// A table's root page or definition has changed.
     case schema
     /// A page is not the kind of b-tree page that it should be, or its cells reach beyond it.
     case page
-    /// The pages of a tree do not form one: a page with two parents, or one that is visited twice.
+    /// The pages do not form a tree: a page has two parents, or is reached twice.
     case tree
     /// An overflow chain ends early, or belongs to two rows.
     case overflow

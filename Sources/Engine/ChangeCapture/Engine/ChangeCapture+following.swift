@@ -5,9 +5,9 @@ extension ChangeCapture {
   /// Follows a table from the state seen last on, or remembers more of a table that is already followed.
   ///
   /// - Parameters:
-  ///   - fields: the fields of its records whose values are needed for rows that are gone.
-  ///   - records: which records of rows that changed ticks hand on.
-  /// - Returns: the number by which ticks call it.
+  ///   - fields: the record fields whose values are needed even after a row is deleted.
+  ///   - records: which records of changed rows ticks contain.
+  /// - Returns: the number that stands for the table in ticks.
   package func follow(
     _ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords = .none
   ) -> Int {
@@ -17,7 +17,7 @@ extension ChangeCapture {
       let number = followed.number
       cursor.wishes[number] = Set(cursor.wishes[number] ?? []).union(fields).sorted()
       if isNew, isBehind {
-        // Another capture has advanced, and the table may have been altered.
+        // Another capture has advanced to a later state, in which the table may have been altered.
         followed.undefine()
         cursor.unknown.insert(number)
         mustDefine = true
@@ -26,13 +26,14 @@ extension ChangeCapture {
     }
   }
 
-  /// Whether others have gone to a newer state than this one's.
+  /// Whether other captures have advanced to a newer state than this one.
   package var isBehind: Bool { locked { !file.seen.isUnknown && !seen.isSame(as: file.seen) } }
 
-  /// Advances to the state that other captures have reached. State can be kept only when everything remembered of the
-  /// tables is known.
+  /// Advances to the state that other captures have reached. A state can be kept only if this capture has taken all
+  /// changes that the shared memory has.
   ///
-  /// - Parameter tick: goes to the newest state. Others go on meanwhile, so it is called again, a few times.
+  /// - Parameter tick: advances to the newest state. It is called a few times, because other captures may advance
+  ///   during a call.
   package func catchUp(_ tick: () throws -> Void) rethrows {
     for _ in 0..<8 where isBehind { try tick() }
   }
@@ -50,7 +51,7 @@ extension ChangeCapture {
     }
   }
 
-  /// Has ticks hand on the records of all tables that are followed.
+  /// Has ticks contain the present and former records of all followed tables.
   package func keepAllRecords() {
     locked { for number in cursor.wishes.keys { file.tables[number].map { file.keep(.all, of: $0) } } }
   }
@@ -90,7 +91,7 @@ extension ChangeCapture {
   /// The name of a table that is followed.
   package func name(of number: Int) -> String? { locked { file.tables[sharedNumber(number)]?.name } }
 
-  /// Counters since the start. The memory of the tables counts for one of the captures that share it.
+  /// Counters since the start. Only one of the captures that share the memory of the tables counts it.
   package var statistics: CaptureStatistics {
     locked {
       var result = file.ticks.isFirst(cursor) ? file.statistics : CaptureStatistics()
@@ -99,7 +100,8 @@ extension ChangeCapture {
     }
   }
 
-  /// The state for the next process; nil: nothing to keep, or other captures have advanced to another state.
+  /// The state for the next process; nil if there is nothing to keep, or if other captures have advanced to another
+  /// state.
   func kept() -> (schemaCookie: UInt32, tables: [CaptureState.Table])? {
     locked {
       if isBehind || seen.isUnknown || !file.canBeKept { return nil }
@@ -109,20 +111,20 @@ extension ChangeCapture {
     }
   }
 
-  /// The connection shows other contents than the file has now: connections opened from now on share nothing with the
-  /// open ones.
+  /// Called when the connection shows other contents than the file has now. Connections opened from now on share no
+  /// memory with the open ones.
   package func noteStale() { locked { file.isStale = true } }
 
-  /// Whether there are tables that are not read yet.
+  /// Whether there are tables that were not read whole yet.
   package var isReading: Bool {
     locked { cursor.wishes.keys.contains { file.tables[$0]?.form == .reading } }
   }
 
-  /// Reads pages of tables that are not read yet. In the transaction, after `advance`.
+  /// Reads more pages of tables that were not read whole yet. To be called in the transaction, after `advance`.
   ///
-  /// - Returns: whether more is left. False where another capture has advanced to another state.
+  /// - Returns: whether pages are left to read. False if another capture has advanced to another state.
   package func readOn() -> Bool {
-    // An error may have ended the transaction: later reads would see another state.
+    // An error may have ended the transaction, and later reads would then see another state.
     guard seen.canBeRead, sqlite3_get_autocommit(connection) == 0 else { return false }
     return locked {
       if isBehind || !isReading { return false }

@@ -3,12 +3,12 @@ import Ground
 
 // State that is kept for the next process.
 extension CaptureState {
-  /// The current memory of a capture. Between ticks, on the capture's thread; O(tables).
+  /// The current memory of a capture. To be called between ticks, on the capture's thread. O(tables).
   ///
   /// Tables that have not been read whole are left out.
   ///
-  /// - Returns: nil where no state was seen, or one that another process would not recognise, or another capture has
-  ///   gone on meanwhile.
+  /// - Returns: nil if no state was seen, if another process could not recognize the state, or if another capture has
+  ///   advanced.
   package init?(of capture: ChangeCapture) {
     guard let mark = FileMark(capture.connection, capture.database), let kept = capture.kept() else { return nil }
     file = mark
@@ -24,7 +24,7 @@ extension CaptureState {
 }
 
 extension CaptureState.Table {
-  /// Under the lock of the memory.
+  /// To be called with the lock of the memory held.
   init?(_ table: FollowedTable) {
     guard let captured = table.table, table.summary.isComplete, !table.isBroken, table.delta.isEmpty else { return nil }
     let summary = table.summary
@@ -36,7 +36,7 @@ extension CaptureState.Table {
 }
 
 extension CaptureState.FileMark {
-  /// - Returns: nil where the file has no name any more, or its header cannot be read.
+  /// - Returns: nil if the file has no name any more, or its header cannot be read.
   init?(_ connection: OpaquePointer, _ database: DatabaseFile) {
     var status = stat()
     guard let path = sqlite3_db_filename(connection, "main"), stat(path, &status) == 0 else { return nil }

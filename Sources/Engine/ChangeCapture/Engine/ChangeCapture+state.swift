@@ -1,16 +1,16 @@
 import CSQLite
 
-// Which state a transaction sees.
+// Finds which state a transaction sees.
 extension ChangeCapture {
-  /// Whether the file may be in another state than the one seen last. Outside of transactions, without a lock; in WAL
-  /// mode without a system call.
+  /// Whether the file may be in another state than the one seen last. To be called outside of transactions; needs no
+  /// lock, and no system call in WAL mode.
   package var hasMoved: Bool {
     if let index, let seenHeader { return index.differs(from: seenHeader) }
     if case .journal(let state) = seen { return (try? JournalState(database)) != state }
     return true
   }
 
-  /// Whether asking `hasMoved` costs next to nothing.
+  /// Whether `hasMoved` takes so little time that it may be read often.
   package var canAskOften: Bool { index != nil }
 
   /// Whether there has been a tick.
@@ -24,11 +24,11 @@ extension ChangeCapture {
     }
   }
 
-  /// Whether whole tables are compared, as there is no WAL.
+  /// Whether each commit has whole tables compared, because there is no WAL.
   package var comparesTables: Bool { if case .wal = seen { false } else { true } }
 
-  /// To be called before the transaction begins. Takes the lock, which `advance` gives back, or without a WAL
-  /// `release`.
+  /// To be called before the transaction begins. Takes the lock. `advance` releases it, or `release` if there is no
+  /// WAL.
   package func prepare() {
     lock()
     note()
@@ -36,22 +36,23 @@ extension ChangeCapture {
     file.readAhead(candidate)
   }
 
-  /// As above, for a transaction that must see the last state and makes no `advance`.
+  /// As above, for a transaction that must see the last state and does not call `advance`.
   package func note() {
     noted = index?.note()
     candidate = index?.header()
   }
 
-  /// Finds out which state the transaction sees, in which something was read already.
+  /// Finds out which state the transaction sees. The transaction must have read something already.
   ///
-  /// - Returns: false when that is not known, because a commit came meanwhile: the transaction must be ended and begun
-  ///   anew.
-  /// - Throws: when the file cannot be read.
+  /// - Returns: false if a commit came since `prepare`, so that the state is unknown: the transaction must be ended,
+  ///   and a new one begun.
+  /// - Throws: if the file cannot be read.
   package func identify() throws(Doubt) -> Bool {
     defer { contents.noteSnapshot(index) }
     guard let index else { return try identifyWithoutIndex() }
     guard let candidate else { return giveUp() }
-    // In this order: a checkpoint that comes after the first read cannot be taken for one before.
+    // The copied frames are read here because the transaction has begun: a checkpoint after its first read must not be
+    // mistaken for an earlier one.
     backfilled = index.backfilled()
     guard index.header() == candidate else { return giveUp() }
     noteCopied(backfilled, of: candidate)
@@ -63,8 +64,8 @@ extension ChangeCapture {
     return true
   }
 
-  /// After `identify`: whether the transaction sees the state that `advance` went to last, with pages in the same
-  /// places.
+  /// Whether the transaction sees the state that `advance` went to last, with its pages still in the same files. To be
+  /// called after `identify`.
   package var isAtSeenState: Bool { current.isSame(as: seen) && current.isBackfilled == seen.isBackfilled }
 
   /// The state that the transaction sees, as another connection to the file would name it.
@@ -76,7 +77,7 @@ extension ChangeCapture {
   /// The state that `advance` went to last.
   package var seenState: StateName { StateName(state: seen) }
 
-  /// Whether the file has a rollback journal, in the state that `advance` went to last; nil: not known.
+  /// Whether the file has a rollback journal, in the state that `advance` went to last; nil if unknown.
   package var hasRollbackJournal: Bool? {
     switch seen {
     case .wal: false
@@ -92,7 +93,7 @@ extension ChangeCapture {
 
   private func identifyWithoutIndex() throws(Doubt) -> Bool {
     let state = try JournalState(database)
-    // A -wal next to a file that is not in WAL mode, left by another file of its name, makes SQLite use it anyway.
+    // If a -wal file of an earlier database is next to a database that is not in WAL mode, SQLite still uses it.
     if !state.isWAL, DatabaseFile.pointer(connection, SQLITE_FCNTL_JOURNAL_POINTER) == nil {
       current = .journal(state)
       return true
@@ -104,17 +105,17 @@ extension ChangeCapture {
     return true
   }
 
-  /// SQLite's own count of the states that this connection has seen.
+  /// SQLite's count of the states that this connection has seen.
   private var dataVersion: UInt32 {
     var version: UInt32 = 0
     sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return version
   }
 
-  /// Identifies the newest state without a transaction, where `advance` can go to it by frames alone. Takes the lock,
-  /// which `advance`, or the transaction that is needed after all, gives back.
+  /// Identifies the newest state without a transaction, if `advance` can reach it by reading frames alone. Takes the
+  /// lock. `advance` releases it, or the end of the transaction if one is needed after all.
   ///
-  /// - Returns: the numbers of the tables that have changed; nil: a transaction is needed.
+  /// - Returns: the numbers of the tables that have changed; nil if a transaction is needed.
   package func identifyFromFrames() -> [Int]? {
     guard let index, hasSeenState, joined == nil, !mustDefine else { return nil }
     prepare()
@@ -135,22 +136,23 @@ extension ChangeCapture {
     return numbers
   }
 
-  /// Adds the number that a table has here, if it is followed.
+  /// Adds this capture's number of a table, if the capture follows the table.
   private func note(_ table: Int, _ numbers: inout [Int]) {
     guard cursor.wishes[table] != nil else { return }
     let number = ownNumber(table)
     if !numbers.contains(number) { numbers.append(number) }
   }
 
-  /// The tables that changed between a state that another capture has gone to and the newest one; nil: a transaction is
-  /// needed.
+  /// The tables that changed between the state that another capture has reached and the newest one; nil if a
+  /// transaction is needed.
   private func changed(_ ahead: WALIndexHeader, _ header: WALIndexHeader, _ copied: UInt32) -> [Int]? {
     if ahead != header { return file.readFramesAlone(to: header, copied: copied) }
     if case .wal(let before, _) = seen { return before == header ? nil : [] }
     return nil
   }
 
-  /// A transaction is needed after all. (What was read of the frames is of use if it sees the same state.)
+  /// Called when a transaction is needed after all. The frames that were read are used if the transaction sees the same
+  /// state.
   package func returnToSeenState() {
     current = seen
     if hasLock { file.pages.readsFramesAlone = false }

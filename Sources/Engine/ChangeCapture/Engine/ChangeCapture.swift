@@ -3,53 +3,54 @@ import Ground
 
 /// Finds which rows of which tables changed between two read transactions, by reading the pages that commits wrote.
 ///
-/// Nothing is written to the file, and nothing is asked of its writers. A tick is
+/// Capture writes nothing to the file, and needs no cooperation from its writers. A tick is
 ///
 ///     prepare()   BEGIN   something is read   identify()   advance(…)   …   COMMIT
 ///
-/// all of it on one connection; what is looked up before the COMMIT is of the same state as the changes. From `prepare`
-/// to `advance` the capture has the lock of what is remembered (`FileCapture`), which all captures of a file in a
-/// process share: what one has found the others take. Without a WAL it is held until `release`, after the COMMIT.
-/// Between ticks there is no transaction: one that is held open keeps the WAL from being reset.
+/// all of it on one connection. Rows that are looked up before the COMMIT belong to the same state as the changes. From
+/// `prepare` to `advance` the capture holds the lock of the memory of the tables (`FileCapture`). All captures of a
+/// file in a process share this memory: changes that one has found are there for the others. Without a WAL the lock is
+/// held until `release`, after the COMMIT. Between ticks there is no transaction, because an open transaction keeps the
+/// WAL from being reset.
 ///
 /// **Which state a transaction sees.** SQLite does not say. `prepare` copies the header of the WAL-index before
-/// `BEGIN`, and `identify` compares it once something was read. If it is the same, the transaction sees exactly that
-/// state: the salts and the last frame. Otherwise a commit came in between, and the transaction is begun anew
-/// (`freshet_capture_retries_total`).
+/// `BEGIN`, and `identify` compares the copy after the first read. If the header is the same, the transaction sees
+/// exactly that state: these salts and this last frame. Otherwise a commit came in between, and a new transaction is
+/// begun (`freshet_capture_retries_total`).
 ///
 /// **Which pages changed.** The frames from the last one seen to the state's last each name a page and hold its image.
-/// Each frame's checksum continues the one before, and the last has to be the header's: this proves that these are the
-/// frames of this state and that none is missing (`WALFollower`).
+/// Each frame's checksum continues the previous one, and the last must equal the header's. This proves that the frames
+/// belong to this state and that no frame is missing (`WALFollower`).
 ///
-/// **Which rows changed.** Usually only leaves were written: their rows are compared with the remembered ones. When
-/// interior pages changed too, capture walks down the changed part of the tree, counts leaves that came and went with
-/// their rows, and compares all rows as sets, so that a row that merely moved to another page cancels out. Pages of
-/// tables that are not followed cost a look-up.
+/// **Which rows changed.** Usually only leaves were written: their rows are compared with the remembered ones. If
+/// interior pages changed too, capture walks down the changed part of the tree, includes the rows of added and removed
+/// leaves, and compares all rows as sets, so that a row that merely moved to another page cancels out. A page of a
+/// table that is not followed costs a look-up.
 ///
 /// **Rollback journals.** Without a WAL, only the change counter in the file's header says that something changed, so
-/// every commit has the followed tables compared, for half of the time at most.
+/// every commit has the followed tables compared. This takes at most half of the time.
 ///
-/// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. One
+/// **The schema.** Page 1 holds its cookie. A table with the same definition and another root page is compared. A table
 /// with another definition is read anew after `define` has described its records, and its queries are run again,
 /// because `ADD COLUMN` changes the values of rows without changing their bytes.
 ///
-/// **What cannot be followed.** Where SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite
-/// makes an index in its own memory, and only `data_version` says that something changed: every commit then runs every
-/// query again (`everyCommit`), and so it does when the WAL-index has another format. A table that cannot be read as a
-/// b-tree is not followed; queries on it run after every commit, and SQLite itself reports what is wrong. Each commit
-/// is another try.
+/// **What cannot be followed.** If SQLite cannot write to the WAL-index and no writer keeps it up to date, SQLite makes
+/// an index in its own memory, and only `data_version` says that something changed. Every commit then runs every query
+/// again (`everyCommit`). The same happens if the WAL-index has another format. A table that cannot be read as a b-tree
+/// is not followed: its queries run after every commit, and SQLite reports what is wrong. After each commit capture
+/// tries to read it again.
 ///
-/// Mutable state: the state seen last (`seen`), the one that the transaction sees (`current`), whether it has the lock.
+/// Mutable state: the state seen last (`seen`), the state that the transaction sees (`current`), and whether this
+/// capture holds the lock.
 ///
 /// Owner: the thread that uses the connection.
 package final class ChangeCapture {
   package struct Settings: Sendable {
-    /// Limit for what is remembered of all tables, in bytes. Beyond it the largest tables are followed by pages instead
-    /// of rows.
+    /// The most memory for all tables, in bytes. Above it the largest tables are followed by pages instead of rows.
     package var memoryLimit = 256 << 20
-    /// How many pages of tables that are not read yet a tick reads.
+    /// The most pages that a tick reads of tables that were not read whole yet.
     package var pagesAtOnce = 512
-    /// How many bytes of records a tick hands on.
+    /// The most bytes of records in a tick.
     package var recordBytes = RecordArena.mostBytes
 
     package init() {}
@@ -61,23 +62,24 @@ package final class ChangeCapture {
   let wal: DatabaseFile
   /// The memory of the file's tables, shared by all its captures.
   @exclusivity(unchecked) private(set) var file: FileCapture
-  /// The memory of other captures, joined after the first tick, which starts from a kept state.
+  /// The memory that other captures share. A capture with a kept state starts apart, and joins them after its first
+  /// tick.
   @exclusivity(unchecked) private(set) var joined: FileCapture?
   let cursor = CaptureCursor()
   @exclusivity(unchecked) private(set) var hasLock = false
   @exclusivity(unchecked) var index: SharedIndex?
   @exclusivity(unchecked) var contents: FileContents
-  /// The header before the transaction began, as it was and as it was read.
+  /// The header of the WAL-index before the transaction began: its bytes, and how they were decoded.
   @exclusivity(unchecked) var noted: SharedIndex.NotedHeader?
-  /// That of the state seen last.
+  /// The bytes of the WAL-index header of the state seen last.
   @exclusivity(unchecked) private(set) var seenHeader: SharedIndex.NotedHeader?
   @exclusivity(unchecked) var candidate: WALIndexHeader?
-  /// The last tick stopped before the newest state: another one should follow at once.
+  /// The last tick stopped before the newest state, so the next tick should follow at once.
   @exclusivity(unchecked) package private(set) var hasEndedEarly = false
   /// The state that the transaction sees.
   @exclusivity(unchecked) var current = FileState.unknown
   @exclusivity(unchecked) private(set) var seen = FileState.unknown
-  /// See `FileCapture`.
+  /// The name by which the state seen last is numbered; see `FileCapture.named`.
   @exclusivity(unchecked) private(set) var named = FileState.unknown
   /// The number of frames that are copied into the database file, from the WAL-index of the transaction's state.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
@@ -87,19 +89,19 @@ package final class ChangeCapture {
   @exclusivity(unchecked) private var copied: (salts: UInt64, frames: UInt32, areAll: Bool)?
   /// The states that ticks went to or through, the newest last.
   @exclusivity(unchecked) private var passed = RecentStates()
-  /// Set from a change of the schema until `define` is called: ticks report the change meanwhile.
+  /// The schema has changed and `define` was not called yet. Until then every tick reports the change.
   @exclusivity(unchecked) var mustDefine = false
-  /// By the number that a table has in `file`, the one that it has here, where these differ.
+  /// This capture's numbers of tables, by their numbers in `file`, for tables where the two differ.
   @exclusivity(unchecked) var ownNumbers: [Int: Int] = [:]
-  /// Whether it goes on from a state that was kept.
+  /// Whether it has started from a kept state.
   package let isRestored: Bool
   @exclusivity(unchecked) var retries = 0
 
   /// - Parameters:
   ///   - connection: an `sqlite3 *` that stays open for as long as this is used.
-  ///   - captures: those of the process of this file; nil: nothing is shared.
+  ///   - captures: the captures of this file in this process; nil if this one shares nothing.
   ///   - state: a kept state, perhaps of another process: its tables are followed, and the first tick reports their
-  ///     changes since. If it is of another file, it is ignored (`isRestored`).
+  ///     changes since then. A state of another file is ignored (`isRestored`).
   package init(
     _ connection: OpaquePointer, _ settings: Settings = Settings(), sharing captures: FileCaptures? = nil,
     restoring state: CaptureState? = nil
@@ -159,7 +161,7 @@ package final class ChangeCapture {
     file.lock.unlock()
   }
 
-  /// Gives back the lock that `prepare` took, if `advance` has not. To be called after the transaction.
+  /// Releases the lock that `prepare` took, if `advance` did not. To be called after the transaction.
   package func release() { unlock() }
 
   func locked<Result>(_ body: () -> Result) -> Result {
@@ -171,20 +173,21 @@ package final class ChangeCapture {
 
   // MARK: - Ticks
 
-  /// Goes to the state that the transaction sees, and returns what changed since the state seen last. Reads the frames
-  /// that no other capture has read. Never fails: changes that are not known row by row are reported as unknown. Gives
-  /// the lock back where the file has a WAL.
+  /// Advances to the state that the transaction sees, and returns what changed since the state seen last. Reads only
+  /// frames that no other capture has read. Never fails: changes that are not known row by row are reported as unknown.
+  /// Releases the lock if the file has a WAL.
   ///
   /// - Parameters:
-  ///   - states: which others have read in between, in any order. Rows that changed before one of them and changed back
-  ///     after it are reported, if the tick can go through it (`hasPassed`).
-  ///   - throughCommits: whether to go through the state of each commit, as far as their frames are there.
-  ///   - keepsLock: whether the lock is given back later (`release`), so that tables can be read in the same state.
+  ///   - states: states in between that other connections have read, in any order. If the tick can go through such a
+  ///     state (`hasPassed`), rows that changed before it and changed back after it are reported too.
+  ///   - throughCommits: whether to go through the state of each commit whose frames still exist.
+  ///   - keepsLock: whether the lock is released later (`release`), so that tables can be read in the same state.
   package func advance(
     through states: [StateName] = [], throughCommits: Bool = false, keepsLock: Bool = false
   ) -> CapturedTick {
     lock()
-    // Without a WAL a writer waits for the transaction, so no holder of the lock may wait for that writer.
+    // Without a WAL the lock is kept: a writer waits for the end of the transaction, and a holder of the lock must not
+    // wait for that writer.
     defer { if !keepsLock, index != nil { unlock() } }
     if case .hidden = current { part() }
     cursor.wantsCommits = throughCommits
@@ -206,11 +209,11 @@ package final class ChangeCapture {
     return tick
   }
 
-  /// Whether a tick has gone to a state or through it, not long ago: what ticks have reported since then is all that
-  /// has changed since.
+  /// Whether a recent tick has gone to a state or through it. If so, everything that changed since is in the ticks
+  /// since.
   package func hasPassed(_ state: StateName) -> Bool { passed.contains(state) }
 
-  /// The file's ticks since the last time, as one.
+  /// The file's ticks that this capture has not taken, combined into one.
   private func take() -> CapturedTick {
     var tick = CapturedTick()
     defer {
@@ -257,7 +260,7 @@ package final class ChangeCapture {
     before.lock.unlock()
   }
 
-  /// Each connection counts the states that it sees by itself: nothing can be shared.
+  /// Stops sharing the memory, because states without a shared WAL-index are counted by each connection for itself.
   private func part() {
     joined?.leave()
     joined?.lock.unlock()

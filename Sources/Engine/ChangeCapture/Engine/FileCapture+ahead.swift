@@ -1,15 +1,15 @@
-// Former images that would be gone.
-//
-// A writer whose commit has filled the WAL copies the WAL into the database file at once, over the former images of
-// that commit's pages. It waits for the disk before. Until a tick has checked so many frames, the copy is made; until
-// it has read the former pages, it is not.
+// Reads former images before a checkpoint overwrites them.
+// //
+// A writer whose commit has filled the WAL waits for the disk and then copies the WAL into the database file, over the
+// former images of that commit's pages. Checking that many frames takes a tick longer than that, but reading the former
+// pages takes it less time.
 extension FileCapture {
-  /// How many frames that is done for: fewer are read sooner than any disk answers, and with more the copy has been
-  /// made long ago.
+  /// Images are read ahead if the number of new frames is in this range. Fewer frames are checked before any disk
+  /// answers; with more, the checkpoint is over long before.
   private static let frameCounts: ClosedRange<UInt32> = 32...16_384
 
-  /// Reads the former images of the pages that were written since the state seen last, where former records are wanted.
-  /// The frames that name them are not checked: reading a wrong page is useless but harmless.
+  /// Reads the former images of pages that were written since the state seen last, for tables whose former records are
+  /// wanted. The frames are not checked: reading the wrong page is useless but harmless.
   func readAhead(_ candidate: WALIndexHeader?) {
     guard let index, let header = candidate, case .wal(let before, _) = seen else { return }
     let isNewGeneration = header.salts != before.salts

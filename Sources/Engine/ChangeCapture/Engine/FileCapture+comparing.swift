@@ -1,8 +1,8 @@
 import CSQLite
 
-// Comparing everything, and what the schema says of the tables.
+// Compares all tables, and reads what the schema says of them.
 extension FileCapture {
-  /// Reads the facts of page 1, if it changed.
+  /// Reads the header on page 1, if the page changed.
   ///
   /// - Returns: the numbers of tables that must be compared as a whole.
   func readFirstPage(_ tick: inout FileTick) throws(Doubt) -> Set<Int> {
@@ -18,7 +18,7 @@ extension FileCapture {
       return []
     }
     guard let stored = StoredTable.all(of: connection) else {
-      // The next tick asks again; until then nothing is known.
+      // The next tick reads the schema again; until then it is unknown.
       schemaCookie = nil
       for table in tables.values { table.delta.isUnknown = true }
       return Set(tables.keys)
@@ -30,12 +30,12 @@ extension FileCapture {
   /// - Returns: whether the table must be compared as a whole.
   func define(_ table: FollowedTable, _ stored: StoredTable?) -> Bool {
     let mustCompare = table.define(stored)
-    // The wanted fields belong to other columns now.
+    // The fields that captures wanted were numbered by the former definition.
     if table.isUndefined { ticks.forgetFields(of: table.number) }
     return mustCompare
   }
 
-  /// The answer to a doubt about the whole file.
+  /// Compares all tables with what is remembered of them. This is how capture settles a doubt about the whole file.
   func compareAll(_ reason: Doubt.Reason, since before: FileState, _ tick: inout FileTick) {
     tick.commits = before.isUnknown ? 0 : current.commits(since: before)
     if !before.isUnknown {
@@ -53,14 +53,14 @@ extension FileCapture {
       if cookie != schemaCookie { _ = readSchema(cookie, &tick) }
       for table in tables.values { table.compare(pages) }
     } catch {
-      // Neither is the schema known then: the next tick asks again.
+      // The schema is unknown too, so the next tick reads it again.
       if current.canBeRead { schemaCookie = nil }
       for table in tables.values { table.giveUp() }
     }
   }
 
-  /// Searches the WAL even for frames that are reported as copied: former images stay there longer, if the WAL is the
-  /// same.
+  /// Reads frame numbers even of frames that are reported as copied, unless that report is wrong: former images stay
+  /// longer in the WAL than in the database file.
   private func readFrameNumbers() throws(Doubt) {
     guard case .wal(let header, isBackfilled: false) = current else {
       return try pages.readFrameNumbers(after: 0, upTo: 0)
@@ -79,7 +79,8 @@ struct StoredTable {
   let rootPage: UInt32
   let definition: String
 
-  /// By name in lower case, those of the state that the connection's transaction sees; nil where it cannot be read.
+  /// The tables by name in lower case, in the state that the connection's transaction sees; nil if the catalog cannot
+  /// be read.
   static func all(of connection: OpaquePointer) -> [String: StoredTable]? {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }

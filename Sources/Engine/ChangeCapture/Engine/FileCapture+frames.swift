@@ -1,9 +1,8 @@
-// Ticks that read nothing but frames, and need no transaction.
-// The chain of checksums proves frames, also while others write: when it leads from the state seen last to the header's
-// checksum, they are all that was written between the two. Where the commits changed leaves of followed tables and
-// nothing else that capture knows, they hold everything that a tick has to read. (Former images are read as well, which
-// hashes prove.) A transaction is begun only when something else must be read, if the state is still the newest by
-// then.
+// Ticks that read only frames, and need no transaction. The chain of checksums proves frames even while other programs
+// write: if it leads from the state seen last to the header's checksum, the frames contain everything that was written
+// in between. If the commits changed only leaves of the followed tables, the frames have everything that a tick must
+// read. (Former images are read as well; hashes prove them.) A transaction is begun only if something else must be
+// read, and is useful if the state is still the newest then.
 extension FileCapture {
   /// Frames that were read before `advance`.
   struct FramesRead {
@@ -14,13 +13,13 @@ extension FileCapture {
 
   /// Reads the frames that lead from the state seen last to a newer one.
   ///
-  /// - Parameter copied: how many frames the WAL-index says to be in the database file.
-  /// - Returns: the numbers of the tables that have changed; nil: a transaction is needed.
+  /// - Parameter copied: the number of frames that are in the database file according to the WAL-index.
+  /// - Returns: the numbers of the tables that have changed; nil if a transaction is needed.
   func readFramesAlone(to header: WALIndexHeader, copied: UInt32) -> [Int]? {
     guard case .wal(let before, _) = seen, let schemaCookie, header.version == WALIndexHeader.knownVersion,
       header.salts == before.salts, header.pageSize == pages.pageSize, header.frameCount > before.frameCount,
       !misled.isKnown(header),
-      // None of the frames may be said to be in the database file: that would have to be checked.
+      // If the WAL-index says that some of these frames are copied, a transaction has to check that they are.
       copied <= before.frameCount
     else { return nil }
     let follower = WALFollower(pageSize: pages.pageSize, reader: reader)
@@ -29,7 +28,7 @@ extension FileCapture {
     return changedLeaves(schemaCookie)
   }
 
-  /// The tables whose leaves changed, if nothing else did; nil: some table needs other pages.
+  /// The tables whose leaves changed; nil if any table needs pages that are not in the frames.
   func changedLeaves(_ schemaCookie: UInt32) -> [Int]? {
     for frame in reader.frames {
       if frame.image < 0 { return nil }
@@ -52,7 +51,7 @@ extension FileCapture {
 }
 
 extension FollowedTable {
-  /// Whether frames hold all of the table's changed pages; nil: it has none.
+  /// Whether the frames contain all of the table's changed pages; nil if it has no changed pages.
   fileprivate func changedLeaves(_ reader: FrameReader) -> Bool? {
     guard form == .rows || form == .pages else { return false }
     var hasChanged = false

@@ -1,25 +1,26 @@
-// Going on from a state that another process has kept.
+// Starts from a state that another process has kept.
 extension FileCapture {
-  /// Whether the memory is of use to another process.
+  /// Whether another process could use the memory.
   var canBeKept: Bool {
     switch seen {
-    // Comparing is the rule where the count of copied frames is wrong, and a state of such a generation is no
-    // beginning.
+    // If the WAL-index counts copied frames wrongly, every state of that generation is compared, so none of them can be
+    // a start.
     case .wal(let header, _): !misled.isKnown(header)
     case .journal: true
     case .hidden, .unknown: false
     }
   }
 
-  /// Takes over what a state of this file has, to be brought up to date by the first tick.
+  /// Takes over the tables of a kept state of this file. The first tick brings them up to date.
   func restore(_ state: CaptureState) {
     for table in state.tables { add(FollowedTable(number: Self.newNumber(), table)) }
     restored = state
   }
 
-  /// Begins the first tick: the memory is that of the kept state.
+  /// Begins the first tick, with the memory of the kept state.
   ///
-  /// - Returns: why everything must be compared with it; nil: frames may lead on from it, or nothing was restored.
+  /// - Returns: why everything must be compared with the kept state; nil if frames may lead on from it, or if nothing
+  ///   was restored.
   func takeUpRestored() -> Doubt.Reason? {
     guard let state = restored.take() else { return nil }
     seen = state.state
@@ -29,8 +30,8 @@ extension FileCapture {
       guard case .wal(let kept, _) = state.state, case .wal(let header, let isBackfilled) = current else {
         return .restart
       }
-      // Only within a generation: its salts are random. A WAL-index of no frames may be that of any state, and the
-      // rules for another generation take for granted that it was open all the time.
+      // Frames lead on only within a generation, whose salts are random. A WAL-index without frames may belong to any
+      // state, and the rules for the next generation assume that capture ran without a break.
       guard kept.salts == header.salts, kept.frameCount > 0, kept.frameCount <= header.frameCount,
         kept.pageSize == header.pageSize, header.version == WALIndexHeader.knownVersion
       else { return .restart }
@@ -43,7 +44,7 @@ extension FileCapture {
     } catch { return error.reason }
   }
 
-  /// Compares the schema with the former one.
+  /// Compares the schema with that of the kept state.
   ///
   /// - Returns: whether a table has another definition or root page.
   private func redefine() -> Bool {

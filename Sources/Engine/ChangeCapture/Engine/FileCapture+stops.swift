@@ -1,9 +1,10 @@
 // Advancing through intermediate states: those that other captures have read, or that of each commit.
 extension FileCapture {
-  /// In one tick; each costs as much as a tick.
+  /// The most stops in one tick. Each costs as much as a tick.
   private static let mostStops = 8
 
-  /// States between the last one and the present one whose pages all still exist, in their order.
+  /// The given states that are between the last one and the present one and whose pages all still exist, in their
+  /// order.
   func stops(_ states: [StateName]) -> [WALIndexHeader] {
     guard !states.isEmpty, case .wal(let header, isBackfilled: false) = current, case .wal(let before, _) = seen else {
       return []
@@ -31,14 +32,14 @@ extension FileCapture {
   /// Advances the memory to a state between the last one and the present one. It never reports too little, even if some
   /// of the pages belong to a later state.
   ///
-  /// - Parameter doubts: of tables that will be compared as a whole in the end, by number: from here on they are left
-  ///   alone.
-  /// - Returns: whether the next may be gone through.
+  /// - Parameter doubts: doubts by table number. These tables are compared as a whole at the end of the tick, so this
+  ///   leaves them alone.
+  /// - Returns: whether the tick may go through the next state.
   /// - Throws: why everything must be compared.
   func goThrough(
     _ stop: WALIndexHeader, _ doubts: inout [Int: Doubt], _ tick: inout FileTick
   ) throws(Doubt) -> Bool {
-    // Where the database file has pages of later states, frames alone may be read.
+    // If the database file may have pages of later states, only frames may be read.
     if isAhead(of: stop), !hasLeavesAlone(upTo: stop) { return false }
     let readsFramesAlone = pages.readsFramesAlone
     do throws(Doubt) { try takeFrames(to: stop, isBackfilled: false, &tick) } catch { return false }
@@ -57,14 +58,15 @@ extension FileCapture {
     return true
   }
 
-  /// Whether the frames up to a state hold all that has to be read to go to it.
+  /// Whether the frames up to a state contain all that must be read to advance to it.
   private func hasLeavesAlone(upTo stop: WALIndexHeader) -> Bool {
     guard let schemaCookie, case .wal(let before, _) = seen, before.salts == stop.salts else { return false }
     do throws(Doubt) { _ = try readFrames(from: before, to: stop) } catch { return false }
     return changedLeaves(schemaCookie) != nil
   }
 
-  /// Whether the database file may have pages of later states. When a generation begins, it has all of those before.
+  /// Whether the database file may have pages of later states. Once a new generation has begun, this is true of all
+  /// states of earlier generations.
   private func isAhead(of stop: WALIndexHeader) -> Bool {
     guard case .wal(let header, _) = current, header.salts == stop.salts else { return true }
     return (index?.backfillAttempted() ?? .max) > stop.frameCount

@@ -1,9 +1,9 @@
 import CSQLite
 import Synchronization
 
-// Which tables are followed.
+// Changes which tables are followed.
 extension FileCapture {
-  /// Numbers of tables are never given twice in a process, so that tables can move from one file's memory to another's.
+  /// No number is given to two tables in a process, so that a table can move to the memory of another `FileCapture`.
   private static let lastNumber = Atomic<Int>(0)
 
   static func newNumber() -> Int { lastNumber.add(1, ordering: .relaxed).newValue }
@@ -15,7 +15,7 @@ extension FileCapture {
     tables[table.number] = table
   }
 
-  /// Follows a table from the state seen last on, or remembers more of one that is followed.
+  /// Follows a table from the state seen last on, or remembers more of a table that is followed already.
   func add(_ table: CapturedTable, remembering fields: [Int], keeping records: KeptRecords) -> FollowedTable {
     let followed: FollowedTable
     if let known = self.table(named: table.name) {
@@ -37,9 +37,9 @@ extension FileCapture {
     numberOfName[table.name.lowercased()] = nil
   }
 
-  /// Takes over a table of another memory of the same state of the file.
+  /// Takes over a table from another `FileCapture` that is at the same state of the file.
   ///
-  /// - Returns: the number that it has here.
+  /// - Returns: the table's number in this one.
   func take(_ table: FollowedTable) -> Int {
     guard let known = self.table(named: table.name) else {
       add(table)
@@ -53,7 +53,7 @@ extension FileCapture {
 
   // MARK: - Reading
 
-  /// Reads pages of tables that are not read yet, in a transaction that sees the state seen last.
+  /// Reads pages of tables that were not read whole yet, in a transaction that sees the state seen last.
   func readOn(limit: Int) {
     var left = limit
     for table in tables.values where left > 0 { left -= table.readOn(pages, limit: left) }

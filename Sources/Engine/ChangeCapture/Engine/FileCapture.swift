@@ -3,16 +3,16 @@ import Ground
 
 /// The memory of a file's tables, and how it follows the file; shared by all captures of the file in this process.
 ///
-/// It has neither a thread nor a connection of its own. Whichever capture comes first to another state of the file
-/// takes the lock before its transaction begins, brings what is remembered to the state that the transaction sees, and
-/// leaves what that found as a `FileTick`. The others find it there, each by its cursor, and read nothing.
+/// It has neither a thread nor a connection of its own. The first capture to reach a new state of the file takes the
+/// lock before its transaction begins, brings the memory to the state that the transaction sees, and leaves the changes
+/// as a `FileTick`. The other captures find the tick there, each by its cursor, and read nothing.
 ///
-/// Mutable state, all of it under `lock`: the state seen last (`seen`), what is remembered of each followed table,
-/// where pages are (`pages`), the ticks that not everyone has taken.
-// @unchecked: see above.
+/// Mutable state, all of it under `lock`: the state seen last (`seen`), the memory of each followed table, where pages
+/// are (`pages`), and the ticks that not every capture has taken.
+// @unchecked: `lock` guards all mutable state.
 final class FileCapture: @unchecked Sendable {
   let lock = HeldLock()
-  /// The most that any of the captures may take.
+  /// The limits. If captures have different limits for the memory, the higher ones are used.
   var settings: ChangeCapture.Settings
   let hasher: PayloadHasher
   let packer: RowPacker
@@ -22,18 +22,19 @@ final class FileCapture: @unchecked Sendable {
   /// Records of the current tick.
   @exclusivity(unchecked) private var records: RecordArena
   let pages: SnapshotPages<DatabaseFile, DatabaseFile>
-  /// The connection of the capture that has the lock, and what it knows of the state that its transaction sees.
+  /// The connection of the capture that holds the lock, and what this capture knows of the state that its transaction
+  /// sees.
   @exclusivity(unchecked) private(set) var connection: OpaquePointer
   @exclusivity(unchecked) var index: SharedIndex?
   @exclusivity(unchecked) var current = FileState.unknown
   /// The number of frames that are copied into the database file, from the WAL-index of the transaction's state.
   @exclusivity(unchecked) var backfilled: UInt32 = 0
   @exclusivity(unchecked) var seen = FileState.unknown
-  /// The first name of what is in the state seen last: where a WAL begins anew without a commit, that has another name.
+  /// The first name of the state seen last. It has a second name if a WAL begins anew without a commit.
   @exclusivity(unchecked) var named = FileState.unknown
-  /// Where `backfilled` was found to be wrong.
+  /// The generation of the WAL whose `backfilled` was found to be wrong.
   @exclusivity(unchecked) var misled = MisledGeneration()
-  /// The cookie of the schema that was read last; nil: it has to be read again.
+  /// The cookie of the schema that was read last; nil if the schema must be read again.
   @exclusivity(unchecked) var schemaCookie: UInt32?
   @exclusivity(unchecked) var tables: [Int: FollowedTable] = [:]
   @exclusivity(unchecked) var numberOfName: [String: Int] = [:]
@@ -41,12 +42,12 @@ final class FileCapture: @unchecked Sendable {
   @exclusivity(unchecked) var restored: CaptureState?
   @exclusivity(unchecked) var statistics = CaptureStatistics()
   @exclusivity(unchecked) var ticks = FileTicks()
-  /// The last tick ended before the state that the transaction sees.
+  /// Whether the last tick ended before the state that the transaction sees.
   @exclusivity(unchecked) private(set) var hasEndedEarly = false
-  /// How many captures use it, or will once they see the same state.
+  /// The number of captures that use this memory, or will once they see the same state.
   @exclusivity(unchecked) var captures = 0
-  /// Set when a capture's connection shows other contents than the file has now, and when the last has ended: new
-  /// captures do not join.
+  /// Set when a capture's connection shows other contents than the file has now, and when the last capture has ended.
+  /// New captures then do not join.
   @exclusivity(unchecked) var isStale = false
 
   /// - Parameter connection: an `sqlite3 *`; see `use`.
@@ -60,7 +61,7 @@ final class FileCapture: @unchecked Sendable {
       database: DatabaseFile(.database, of: connection), wal: DatabaseFile(.wal, of: connection))
   }
 
-  /// Has everything read by the connection of a capture that has the lock.
+  /// Has everything read by the connection of a capture, which holds the lock.
   func use(_ capture: ChangeCapture) {
     connection = capture.connection
     pages.use(database: capture.database, wal: capture.wal)
@@ -71,8 +72,8 @@ final class FileCapture: @unchecked Sendable {
 
   // MARK: - Ticks
 
-  /// Brings everything that is remembered to the state that the transaction sees. Never fails: unknown changes are
-  /// reported as unknown.
+  /// Brings the memory of all tables to the state that the transaction sees. Never fails: unknown changes are reported
+  /// as unknown.
   ///
   /// - Parameters: see `ChangeCapture.advance`.
   func advance(through states: [StateName], throughCommits: Bool) {
@@ -82,12 +83,12 @@ final class FileCapture: @unchecked Sendable {
     let doubt = takeUpRestored()
     let before = seen
     if let doubt {
-      // A forged state may have another definition under the same cookie.
+      // A forged kept state may have another definition with the same cookie.
       tick.hasSchemaChanged = tables.values.contains(where: \.isUndefined)
       compareAll(doubt, since: before, &tick)
     } else if current.isSame(as: seen) {
       pages.begin(pageSize: pages.pageSize, isBackfilled: current.isBackfilled)
-      // It could not be read.
+      // The schema could not be read, so all tables are compared.
       if schemaCookie == nil, current.canBeRead { compareAll(.schema, since: before, &tick) }
     } else if misled.mustCompare(current, backfilled) {
       compareAll(.backfill, since: before, &tick)
@@ -103,14 +104,14 @@ final class FileCapture: @unchecked Sendable {
     ticks.append(tick)
   }
 
-  /// Records of ticks before may still be read, by those who have taken them, or will.
+  /// Starts a new arena for records, unless no capture can still read records of earlier ticks.
   private func renewRecords() {
     if ticks.hasOneReader, ticks.isTaken { return records.removeAll() }
     records = RecordArena(limit: settings.recordBytes)
     for table in tables.values where table.records != nil { table.records = records }
   }
 
-  /// - Returns: nil when it was followed; otherwise why not.
+  /// - Returns: nil if the frames were followed; otherwise why not.
   private func followFrames(
     through states: [StateName], _ throughCommits: Bool, _ tick: inout FileTick
   ) -> Doubt.Reason? {
@@ -141,8 +142,8 @@ final class FileCapture: @unchecked Sendable {
     }
   }
 
-  /// Frames were overwritten while a tick without a transaction went through their commits. It ends with the state that
-  /// it has come to; the next one has a transaction, where tables can be compared.
+  /// Called when frames were overwritten while a tick without a transaction went through their commits. The tick ends
+  /// with the state that it has reached. The next tick has a transaction, in which tables can be compared.
   private func endEarly() {
     current = seen
     hasEndedEarly = true
@@ -150,7 +151,7 @@ final class FileCapture: @unchecked Sendable {
 
   private func pageSize(of header: WALIndexHeader) -> Int { header.pageSize == 0 ? pages.pageSize : header.pageSize }
 
-  /// Reads the frames between two states, unless they are those that were read last.
+  /// Reads the frames between two states, unless they were the last frames read.
   func readFrames(from before: WALIndexHeader, to header: WALIndexHeader) throws(Doubt) -> WALFollower.Step {
     if let framesRead, framesRead.from == before, framesRead.to == header { return framesRead.step }
     framesRead = nil
@@ -171,7 +172,7 @@ final class FileCapture: @unchecked Sendable {
     tick.commits += Int64(step.commits)
   }
 
-  /// - Parameter doubt: why changed pages do not tell; nil: they may.
+  /// - Parameter doubt: why the changed pages are not enough; nil if they are.
   private func apply(to table: FollowedTable, _ doubt: Doubt?) {
     do throws(Doubt) {
       if let doubt { throw doubt }

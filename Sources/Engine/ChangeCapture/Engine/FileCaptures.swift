@@ -1,13 +1,13 @@
 import CSQLite
 import Ground
 
-/// Where the captures of a process find each other, by the file that they have open.
+/// Lets captures of a process that have the same file open share its memory.
 ///
 /// Any thread.
 // @unchecked: `capture` is read and changed under `lock`.
 package final class FileCaptures: @unchecked Sendable {
   private let lock = HeldLock()
-  /// The newest capture. Stale once no follower uses it: it remembers nothing then.
+  /// The newest memory. It is stale once no capture uses it, because it was emptied then.
   private var capture: FileCapture?
   private var file: FileNumber?
 
@@ -15,7 +15,7 @@ package final class FileCaptures: @unchecked Sendable {
 
   /// The memory of the file that a connection has open.
   ///
-  /// - Returns: nil if unknown.
+  /// - Returns: nil if the file cannot be identified.
   func capture(of connection: OpaquePointer, _ settings: ChangeCapture.Settings) -> FileCapture? {
     guard let number = FileNumber(connection) else { return nil }
     lock.lock()

@@ -1,20 +1,20 @@
-/// The result of one advance of a file's memory, for all captures.
+/// The changes that one advance of a file's memory found, for all captures.
 struct FileTick {
-  /// The state that it went to.
+  /// The state that the memory advanced to.
   var state = FileState.unknown
-  /// How many commits came since the one before.
+  /// The number of commits since the previous tick.
   var commits: Int64 = 0
   var hasSchemaChanged = false
-  /// By number of the table, what changed in it, in the order of commits.
+  /// The changes of tables by number, in the order of commits.
   var deltas: [(table: Int, delta: ChangedRows)] = []
   var hasStopped = false
-  /// See `CapturedTick`.
+  /// See `CapturedTick.stops`.
   var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
   var comparison: Doubt.Reason?
 
   var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
 
-  /// About what it takes, in bytes. All tables have their records in one place.
+  /// The approximate memory, in bytes. The records of all tables are in one arena.
   var byteCount: Int {
     let records = deltas.lazy.compactMap(\.delta.records).first?.byteCount ?? 0
     return deltas.reduce(128 + records) { $0 + $1.delta.byteCount }
@@ -25,16 +25,16 @@ struct FileTick {
 ///
 /// Guarded by the file's lock.
 final class CaptureCursor {
-  /// By number of the table, the fields that must be remembered of its rows.
+  /// The fields that must be remembered of rows, by number of the table.
   @exclusivity(unchecked) var wishes: [Int: [Int]] = [:]
-  /// Followed tables with changes that no tick reports: the next one reports them as unknown.
+  /// Followed tables with changes that no tick contains. The next tick reports them as unknown.
   @exclusivity(unchecked) var unknown: Set<Int> = []
-  /// Whether each commit is wanted by itself.
+  /// Whether this capture wants the changes of each commit separately.
   @exclusivity(unchecked) var wantsCommits = false
   @exclusivity(unchecked) fileprivate(set) var next = 0
   @exclusivity(unchecked) fileprivate(set) var schemaChanges = 0
 
-  /// Whether the table is followed, and what a tick says of it is all that is wanted.
+  /// Whether the capture follows the table, and the delta has all fields that it wants.
   fileprivate func wants(_ delta: ChangedRows, of table: Int) -> Bool {
     guard let wanted = wishes[table] else { return false }
     return delta.isUnknown || wanted.isEmpty || delta.fields == wanted || Set(wanted).isSubset(of: delta.fields)
@@ -45,16 +45,16 @@ final class CaptureCursor {
 ///
 /// Guarded by the file's lock.
 struct FileTicks {
-  /// The oldest first.
+  /// Ordered from the oldest to the newest.
   private var ticks: [FileTick] = []
-  /// The number of the oldest.
+  /// The number of the oldest tick.
   private var first = 0
   private(set) var byteCount = 0
   private var schemaChanges = 0
   private var cursors: [CaptureCursor] = []
 
-  /// Ticks wait for captures that are behind, up to this many bytes. A capture that needs older ones must assume that
-  /// any row may have changed.
+  /// The most bytes of ticks that are kept for captures that are behind. A capture that needs older ticks must assume
+  /// that any row may have changed.
   var mostBytes = 64 << 20
 
   private var end: Int { first + ticks.count }
@@ -62,12 +62,12 @@ struct FileTicks {
   var hasOneReader: Bool { cursors.count < 2 }
   /// Whether every capture that follows tables has taken all ticks.
   var isTaken: Bool { ticks.isEmpty }
-  /// Whether a capture wants each commit by itself.
+  /// Whether a capture wants the changes of each commit separately.
   var areByCommit: Bool { cursors.contains { $0.wantsCommits && !$0.wishes.isEmpty } }
 
   func isFirst(_ cursor: CaptureCursor) -> Bool { cursors.first === cursor }
 
-  /// A capture takes what comes from now on.
+  /// Adds a capture, which takes all ticks from now on.
   mutating func add(_ cursor: CaptureCursor) {
     cursors.append(cursor)
     pass(cursor)
@@ -91,14 +91,14 @@ struct FileTicks {
     byteCount += tick.byteCount
   }
 
-  /// The ticks that a capture has not taken; nil: they are not kept any more.
+  /// The ticks that a capture has not taken; nil if some of them are not kept any more.
   func left(_ cursor: CaptureCursor) -> ArraySlice<FileTick>? {
     cursor.next < first ? nil : ticks[(cursor.next - first)...]
   }
 
   func hasSchemaChanged(since cursor: CaptureCursor) -> Bool { schemaChanges != cursor.schemaChanges }
 
-  /// A capture has taken everything.
+  /// Called when a capture has taken all ticks.
   mutating func pass(_ cursor: CaptureCursor) {
     cursor.next = end
     cursor.schemaChanges = schemaChanges
@@ -118,15 +118,15 @@ struct FileTicks {
     if count == 0 { return }
     first += count
     if count < ticks.count { return ticks.removeFirst(count) }
-    // One by one, because there usually is only one.
+    // Ticks are removed one by one, because there usually is only one.
     while ticks.popLast() != nil {}
   }
 }
 
 extension CapturedTick {
-  /// Adds a file's tick for a capture, behind those that it has.
+  /// Appends a tick of the file to the capture's tick.
   ///
-  /// - Parameter number: the capture's number of a table.
+  /// - Parameter number: returns the capture's number of a table.
   mutating func add(_ tick: FileTick, _ cursor: CaptureCursor, _ number: (Int) -> Int) {
     if let end {
       hasStopped = true

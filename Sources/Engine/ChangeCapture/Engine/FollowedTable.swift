@@ -1,30 +1,30 @@
-/// A table that queries read, and the memory of it.
+/// A table that queries read, and what capture remembers of it.
 ///
-/// It is read after its first list was sent, `pagesAtOnce` pages a tick. Until then, a commit that may concern it runs
-/// its queries again (`reading` in `/v1/explain`). When the summaries of all tables take more than `memoryLimit`, the
-/// largest tables are followed by pages: eight bytes a page, a hash of its image. The former rows are then read from
-/// the page's former image, which is nearly always still there, and which the hash proves. When it is gone, the table's
-/// queries run again.
+/// The table is read after its first list was sent, `pagesAtOnce` pages a tick. Until it is read whole, a commit that
+/// may concern it runs its queries again (`reading` in `/v1/explain`). If the summaries of all tables take more than
+/// `memoryLimit`, the largest tables are followed by pages: capture remembers a hash of each page's image, eight bytes.
+/// Former rows are then read from the page's former image, which nearly always still exists, and which the hash proves.
+/// If the image is gone, the table's queries run again.
 ///
 /// Guarded by the file's lock.
 final class FollowedTable {
   let number: Int
   let name: String
-  /// As it was when it was there last.
+  /// The table's definition when it last existed.
   @exclusivity(unchecked) private var known: CapturedTable
   @exclusivity(unchecked) private var isThere = true
-  /// The table exists with another definition, and its records are not described yet (`describe`).
+  /// The table exists with another definition, and `describe` was not called yet.
   @exclusivity(unchecked) private(set) var isUndefined = false
   @exclusivity(unchecked) private(set) var summary: TableSummary
   /// The changes of the current tick.
   @exclusivity(unchecked) private(set) var delta = ChangedRows()
-  /// Where ticks keep the present records of rows that changed; nil: they are not wanted.
+  /// Where ticks keep the present records of changed rows; nil if they are not wanted.
   @exclusivity(unchecked) var records: RecordArena? { didSet { delta.records = records } }
-  /// Whether they keep former records as well.
+  /// Whether ticks keep former records as well.
   @exclusivity(unchecked) var keepsFormerRecords = false {
     didSet { delta.keepsFormerRecords = keepsFormerRecords }
   }
-  /// It cannot be read in the present state of the file.
+  /// The table cannot be read in the present state of the file.
   @exclusivity(unchecked) private(set) var isBroken = false
   @exclusivity(unchecked) private var packer: RowPacker
 
@@ -38,7 +38,7 @@ final class FollowedTable {
     summary = TableSummary(root: table.rootPage, layout, packer)
   }
 
-  /// Goes on with what was kept of a table.
+  /// Starts from the kept state of a table.
   init(number: Int, _ kept: CaptureState.Table) {
     self.number = number
     name = kept.captured.name
@@ -56,7 +56,7 @@ final class FollowedTable {
     return copy
   }
 
-  /// Remembers more fields from now on; the table is read again for that once.
+  /// Remembers more fields from now on. The table is read again once for that.
   func remember(_ fields: [Int]) {
     let wanted = Set(summary.layout.remembered).union(fields)
     if wanted.count == summary.layout.remembered.count { return }
@@ -65,7 +65,7 @@ final class FollowedTable {
     startOver(layout, keepsRows: summary.keepsRows)
   }
 
-  /// Remembers no rows any more, but pages.
+  /// Forgets rows, and remembers hashes of pages from now on.
   func becomeLarge() { startOver(summary.layout, keepsRows: false) }
 
   private func startOver(_ layout: RecordLayout, keepsRows: Bool) {
@@ -73,17 +73,17 @@ final class FollowedTable {
     isBroken = false
   }
 
-  /// The root page of the tree; nil: missing or unknown.
+  /// The root page of the tree; nil if the table is missing or its definition unknown.
   private var root: UInt32? { isThere && !isUndefined ? known.rootPage : nil }
 
-  /// The current or last definition; nil: no such table.
+  /// The current or last definition; nil if there is no such table.
   var table: CapturedTable? { root == nil ? nil : known }
 
   var hasher: PayloadHasher { packer.hasher }
 
   // MARK: - The schema
 
-  /// Takes over the catalog's present entry.
+  /// Compares the table with its present entry in the catalog, and takes the entry over.
   ///
   /// - Returns: whether the table must be compared as a whole, because it has another root page.
   func define(_ stored: StoredTable?) -> Bool {
@@ -92,7 +92,7 @@ final class FollowedTable {
       return isThere
     }
     if stored.definition != known.definition {
-      // The memory has no other columns.
+      // The memory was made for other columns.
       (isThere, isUndefined) = (true, true)
       delta.isUnknown = true
       startOver(known.layout, keepsRows: summary.keepsRows)
@@ -104,7 +104,7 @@ final class FollowedTable {
     return !isSame
   }
 
-  /// A follower has read the table's definition in the last state.
+  /// Called when a follower has read the table's definition in the last state.
   func describe(_ table: CapturedTable?) {
     if !isUndefined { return }
     (isThere, isUndefined) = (table != nil, false)
@@ -113,13 +113,13 @@ final class FollowedTable {
     startOver(table.layout, keepsRows: summary.keepsRows)
   }
 
-  /// The definition is unknown until `describe`.
+  /// Makes the definition unknown until `describe` is called.
   func undefine() {
     isUndefined = true
     startOver(known.layout, keepsRows: summary.keepsRows)
   }
 
-  /// Takes over which bits stand for its columns, which not everyone wants to know.
+  /// Takes over the mask bits of the columns. Some captures do not need them, and leave them empty.
   func take(masksOf layout: RecordLayout) {
     if layout.columnBits.isEmpty || layout.columnBits == known.layout.columnBits { return }
     known.layout.columnBits = layout.columnBits
@@ -127,7 +127,7 @@ final class FollowedTable {
     summary.take(masksOf: layout)
   }
 
-  /// Takes over the memory of another table at the same state, if that has more.
+  /// Takes over the memory of another table at the same state, if that one has more.
   func take(_ other: FollowedTable) {
     take(masksOf: other.known.layout)
     let (mine, others) = (Set(summary.layout.remembered), Set(other.summary.layout.remembered))
@@ -161,7 +161,8 @@ final class FollowedTable {
     return delta
   }
 
-  /// The answer to every doubt; when even that fails the table is read anew, and any row may have changed.
+  /// Compares the whole table, which settles every doubt. If even that fails, the table is read anew, and any row may
+  /// have changed.
   func compare<Source: PageSource>(_ source: Source) {
     if isUndefined { return noteUndefined() }
     isBroken = false
@@ -175,7 +176,7 @@ final class FollowedTable {
     }
   }
 
-  /// Any row may have changed, and the table must be read again.
+  /// Reports that any row may have changed, and has the table read again.
   func giveUp() {
     delta.removeAll()
     delta.isUnknown = true
@@ -184,11 +185,11 @@ final class FollowedTable {
 
   /// Reads pages that were not read yet.
   ///
-  /// - Returns: how many.
+  /// - Returns: the number of pages read.
   func readOn<Source: PageSource>(_ source: Source, limit: Int) -> Int {
     if isBroken || isUndefined || summary.isComplete { return 0 }
     do throws(Doubt) { return try summary.readOn(source, limit: limit) } catch {
-      // SQLite itself reports to its readers what is wrong. It is tried again when the file has changed.
+      // SQLite reports to readers of the table what is wrong. Capture tries to read it again when the file has changed.
       isBroken = true
       summary.startOver(root: root)
       return 0

@@ -1,8 +1,8 @@
-/// The pages of the state that a read transaction sees, and of the one before where they still are.
+/// The pages of the state that a read transaction sees, and those of the previous state that still exist.
 ///
-/// Where the newest image of a page is: among the frames that were just read; else in the WAL, where the transaction
-/// holds frames 1 to `mxFrame` still; else in the database file. When the WAL is wholly backfilled the transaction
-/// holds read mark 0: then the database file alone is the state, and frames may be overwritten.
+/// The newest image of a page is among the frames just read, or else in the WAL, whose frames 1 to `mxFrame` the
+/// transaction keeps from being overwritten, or else in the database file. If the WAL is wholly backfilled, the
+/// transaction holds read mark 0: the database file alone is the state then, and frames may be overwritten.
 ///
 /// Guarded by the file's lock. As in `Node`, accesses are not checked for overlaps at run time.
 final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
@@ -12,15 +12,15 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   @exclusivity(unchecked) private(set) var wal: WAL
   /// Whether the database file alone is the state.
   @exclusivity(unchecked) private(set) var isBackfilled = true
-  /// The newest frame of a page, of those that the database file may not have.
+  /// The newest frame of each page that the database file may not have in its newest image.
   @exclusivity(unchecked) private var newestFrame: [UInt32: UInt32] = [:]
-  /// Pages that changed since the state before, ascending, with the last frame of each.
+  /// Pages that changed since the previous state, ascending.
   @exclusivity(unchecked) private(set) var changed: [UInt32] = []
   @exclusivity(unchecked) private var images: [Int] = []
-  /// The frame that a page was in before; 0: it was in the database file.
+  /// For each changed page, the frame that it was in before; 0 if it was in the database file.
   @exclusivity(unchecked) private var formerFrames: [UInt32] = []
   @exclusivity(unchecked) private var frames: FrameReader?
-  /// There is no transaction: pages that are in no frame must not be read.
+  /// There is no transaction, so only pages in the frames just read may be read.
   @exclusivity(unchecked) var readsFramesAlone = false
   private let ahead = FormerImages()
   private let firstPage = ByteBuffer()
@@ -31,7 +31,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     self.wal = wal
   }
 
-  /// Reads the same files by others' descriptors.
+  /// Reads the same files through other descriptors from now on.
   func use(database: Database, wal: WAL) {
     self.database = database
     self.wal = wal
@@ -49,7 +49,7 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     frames = nil
   }
 
-  /// Learns from page 1 how many bytes of a page are used.
+  /// Reads from page 1 how many bytes of a page are used.
   ///
   /// - Returns: the number that counts changes of the schema.
   func readFirstPage() throws(Doubt) -> UInt32 {
@@ -61,14 +61,14 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
   /// Takes in the frames between the two states.
   ///
   /// - Parameters:
-  ///   - rest: pages that the rest of an earlier generation wrote: their images are in the database file by now.
+  ///   - rest: pages that were written at the end of an earlier generation. The database file has their images by now.
   ///   - isNewGeneration: whether the frames are the first of their generation.
   func take(_ reader: FrameReader, rest: [UInt32], isNewGeneration: Bool) {
     if isNewGeneration { newestFrame.removeAll(keepingCapacity: true) }
     frames = reader
-    // SQLite writes the pages of a commit in ascending order: one commit needs no sorting.
+    // SQLite writes the pages of a commit in ascending order, so the pages of one commit need no sorting.
     if rest.isEmpty, reader.pagesAscend { return takeAscending(reader) }
-    // Frames are in order, so the last of a page comes last.
+    // The frames are in order, so the last frame of a page comes after the page's other frames.
     var entries = reader.frames.map { (page: $0.page, number: $0.number, image: $0.image) }
     entries += rest.map { (page: $0, number: 0, image: -1) }
     if entries.count > 1 { entries.sort { ($0.page, $0.number) < ($1.page, $1.number) } }
@@ -89,8 +89,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// The state has been read. Backfilled pages stay in the database file, so later checkpoints of this generation start
-  /// after them.
+  /// Called when the state has been read. Backfilled pages stay in the database file, so their frame numbers are
+  /// dropped.
   func end() {
     if isBackfilled { newestFrame.removeAll(keepingCapacity: true) }
     frames = nil
@@ -98,29 +98,29 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     ahead.removeAll()
   }
 
-  /// Reads what the database file has of pages that some frames hold anew, before a checkpoint overwrites it.
+  /// Reads the former images of the frames' pages from the database file, before a checkpoint overwrites them.
   ///
   /// - Parameters:
-  ///   - isNewGeneration: whether the frames belong to another generation than the former ones.
-  ///   - isWanted: asked for each page.
+  ///   - isNewGeneration: whether the frames belong to a later generation than those read before.
+  ///   - isWanted: whether to read a page.
   func readAhead(_ frames: ClosedRange<UInt32>, isNewGeneration: Bool, _ isWanted: (UInt32) -> Bool) {
     frameHeader.resize(to: FrameReader.frameHeaderSize)
     for frame in frames {
       let offset = FrameReader.offset(of: frame, pageSize: pageSize)
       guard (try? wal.read(into: frameHeader.start, FrameReader.frameHeaderSize, at: offset)) == true else { return }
       let page = UnsafeRawPointer(frameHeader.start).bigEndian32(0)
-      // In a frame it stays until the WAL begins anew.
+      // The former image of this page is in a frame, and stays there until the WAL begins anew.
       if !isNewGeneration, newestFrame[page] != nil { continue }
       if isWanted(page) { ahead.read(page, pageSize, from: database) }
     }
   }
 
-  /// Learns from the WAL itself where pages are. Neither salts nor checksums are checked: the transaction holds these
-  /// frames still, and SQLite's own readers do not look at them either (3.40.1 commits frames with salts of zero after
-  /// `ROLLBACK TO` in a transaction that has spilled).
+  /// Reads from the WAL's frames where pages are. Neither salts nor checksums are checked: the transaction keeps these
+  /// frames from being overwritten, and SQLite's own readers do not check them either (3.40.1 commits frames with salts
+  /// of zero after `ROLLBACK TO` in a transaction that has spilled).
   ///
-  /// - Parameter backfilled: frames that are left out, as SQLite's own readers do: their pages are read from the
-  ///   database file.
+  /// - Parameter backfilled: the number of first frames that are left out, as SQLite's own readers do. Their pages are
+  ///   read from the database file.
   func readFrameNumbers(after backfilled: UInt32, upTo count: UInt32) throws(Doubt) {
     newestFrame.removeAll(keepingCapacity: true)
     if isBackfilled || backfilled >= count { return }
@@ -134,7 +134,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
     }
   }
 
-  /// As above, for all frames that `readFrameNumbers` found; the transaction keeps their pages unchanged in both files.
+  /// As `hasCopied`, for all frames that `readFrameNumbers` found. The transaction keeps their pages unchanged in both
+  /// files.
   func hasCopiedAll(upTo backfilled: UInt32, pageCount: UInt32) throws(Doubt) -> Bool {
     let (inWAL, inDatabase) = (ByteBuffer(capacity: pageSize), ByteBuffer(capacity: pageSize))
     inWAL.resize(to: pageSize)
@@ -153,12 +154,12 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
       .hasSameBytes(as: UnsafeRawBufferPointer(start: image, count: pageSize))
   }
 
-  /// Whether the pages that were taken in last are in the database file, as far as the WAL-index says so. They seldom
-  /// are: then a checkpoint came between the commit and the tick.
+  /// Whether the database file has those pages of the last `take` that it should have according to the WAL-index. There
+  /// are such pages only if a checkpoint came between the commit and the tick, which is rare.
   ///
   /// - Parameters:
-  ///   - backfilled: of this state's generation.
-  ///   - pageCount: of the database. Pages behind its end are not copied.
+  ///   - backfilled: the number of copied frames of this state's generation.
+  ///   - pageCount: the number of pages of the database. Pages after its end are not copied.
   func hasCopied(upTo backfilled: UInt32, pageCount: UInt32) -> Bool {
     guard let frames, let first = frames.frames.first, first.number <= backfilled else { return true }
     frameHeader.resize(to: pageSize)
@@ -190,7 +191,8 @@ final class SnapshotPages<Database: ByteSource, WAL: ByteSource>: PageSource {
 
   func formerPage(_ number: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer? {
     guard let index = index(ofChanged: number) else {
-      // Where a state is compared as a whole, pages with a newer image in the WAL may be in the database file.
+      // While a whole table is compared, pages that have a newer image in the WAL may have their former image in the
+      // database file.
       guard changed.isEmpty, newestFrame[number] != nil, !isBackfilled else { return try? page(number, buffer) }
       return formerPage(number, inFrame: 0, buffer)
     }

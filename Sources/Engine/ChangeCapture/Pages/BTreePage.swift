@@ -1,8 +1,8 @@
 /// One b-tree page, as https://sqlite.org/fileformat2.html#b_tree_pages describes it.
 ///
-/// Every access is checked against the page's bounds: a damaged file is a doubt, never a crash.
+/// Every access is checked against the page's bounds, so a damaged file leads to a doubt, never to a crash.
 struct BTreePage {
-  /// Which trees there are: rows by rowid, or rows that are their own keys (`WITHOUT ROWID`).
+  /// The kinds of trees: rows by rowid, or rows that are their own keys (`WITHOUT ROWID`).
   enum Tree { case table, index }
 
   let isLeaf: Bool
@@ -10,11 +10,11 @@ struct BTreePage {
   private let start: UnsafeRawPointer
   private let header: UnsafeRawPointer
   private let end: UnsafeRawPointer
-  /// The array of cell offsets.
+  /// The start of the array of cell offsets.
   private let offsets: UnsafeRawPointer
   private let usable: Int
   private let tree: Tree
-  /// The most of a payload that stays on the page.
+  /// The longest payload that fits on a page without overflow pages, in bytes.
   private let longest: Int
 
   init(_ start: UnsafeRawPointer, number: UInt32, usable: Int, _ tree: Tree) throws(Doubt) {
@@ -34,22 +34,22 @@ struct BTreePage {
     if offsets + 2 * cellCount > end { throw Doubt(.page) }
   }
 
-  /// The last child of an interior page.
+  /// The number of an interior page's last child.
   var rightChild: UInt32 { header.bigEndian32(8) }
 
   struct Cell {
-    /// Page left of the cell, in interior pages.
+    /// The child page to the left of the cell, in interior pages.
     var child: UInt32 = 0
     var rowid: Int64 = 0
-    /// The part of the payload that is on the page; nil in interior pages of tables, which have none.
+    /// The part of the payload that is on the page. Cells in interior pages of tables have no payload.
     var payload: UnsafeRawPointer
-    /// Bytes of the payload that are on the page.
+    /// The number of payload bytes that are on the page.
     var local = 0
-    /// Bytes of the payload in all.
+    /// The size of the whole payload, in bytes.
     var total = 0
-    /// First page of the rest of the payload; 0 without one.
+    /// The first overflow page; 0 if the payload fits on the page.
     var overflow: UInt32 = 0
-    /// Whether there is a row here.
+    /// Whether the cell has a row.
     var hasRow = false
   }
 
@@ -87,7 +87,7 @@ struct BTreePage {
     return cell
   }
 
-  /// How much of a payload that is too long stays on the page.
+  /// The number of bytes that stay on the page if a payload is too long for it.
   private func localBytes(of total: Int) -> Int {
     let least = (usable - 12) * 32 / 255 - 23
     let local = least + (total - least) % (usable - 4)

@@ -1,6 +1,6 @@
 import Ground
 
-/// Memory that grows and is used again: for pages and for what is packed from them.
+/// Memory that grows and is reused, for pages and for rows that are packed from them.
 ///
 /// Owner: the thread that follows the file.
 package final class ByteBuffer {
@@ -19,7 +19,7 @@ package final class ByteBuffer {
 
   func removeAll() { count = 0 }
 
-  /// Frees the memory that only a burst needed.
+  /// Frees memory above a limit, which was needed only for a burst.
   func trim(to limit: Int) {
     guard capacity > limit else { return }
     start.deallocate()
@@ -28,9 +28,9 @@ package final class ByteBuffer {
     start = .allocate(byteCount: limit, alignment: 16)
   }
 
-  /// Makes room for `extra` bytes behind those in use.
+  /// Extends the bytes in use by `extra` bytes.
   ///
-  /// - Returns: where they start; they are in use from now on.
+  /// - Returns: the start of the added bytes.
   @discardableResult
   func grow(by extra: Int) -> UnsafeMutableRawPointer {
     reserve(extra)
@@ -65,7 +65,7 @@ package final class ByteBuffer {
     count += 8
   }
 
-  /// Appends a number as `readPacked` reads it.
+  /// Appends a number in the form that `readPacked` reads.
   @inline(__always)
   func appendPacked(_ number: UInt64) {
     reserve(longestPacked)
@@ -75,10 +75,10 @@ package final class ByteBuffer {
   }
 }
 
-/// Bytes that a packed number takes at most.
+/// The most bytes that a packed number takes.
 let longestPacked = 10
 
-/// Writes a number as `readPacked` reads it, where there is room for the longest.
+/// Writes a number in the form that `readPacked` reads, to memory with space for the longest number.
 @inline(__always)
 func writePacked(_ number: UInt64, to end: inout UnsafeMutableRawPointer) {
   var rest = number

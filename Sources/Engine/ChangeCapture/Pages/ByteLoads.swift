@@ -7,7 +7,7 @@ extension UnsafeRawBufferPointer {
   }
 }
 
-/// Loads of SQLite's file formats, which are big-endian. The caller guarantees the bytes.
+/// Loads of numbers in SQLite's file formats, which are big-endian. The caller guarantees that the bytes can be read.
 extension UnsafeRawPointer {
   @inline(__always)
   func bigEndian32(_ offset: Int) -> UInt32 {
@@ -25,7 +25,7 @@ extension UnsafeRawPointer {
 
 /// Reads one of SQLite's variable-length integers: big-endian, seven bits a byte, nine bytes at most.
 ///
-/// - Returns: the bytes that it takes; 0 when it does not end before `end`.
+/// - Returns: the number of bytes that it takes; 0 if it does not end before `end`.
 @inline(__always)
 func readVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, _ value: inout UInt64) -> Int {
   if start < end {
@@ -34,7 +34,7 @@ func readVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, _ value: ino
       value = UInt64(first)
       return 1
     }
-    // Rowids below two million.
+    // A fast path for numbers of up to three bytes: rowids below two million.
     if start + 3 <= end {
       let second = start.byte(1)
       if second < 0x80 {
@@ -69,7 +69,8 @@ private func readLongVarint(_ start: UnsafeRawPointer, _ end: UnsafeRawPointer, 
   return 0
 }
 
-/// Reads a little-endian base-128 number of our own packing, which is known to be whole.
+/// Reads a little-endian base-128 number as `ByteBuffer` writes it. The caller guarantees that all of its bytes can be
+/// read.
 @inline(__always)
 func readPacked(_ cursor: inout UnsafeRawPointer) -> UInt64 {
   var byte = cursor.byte(0)

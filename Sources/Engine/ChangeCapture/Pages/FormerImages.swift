@@ -1,20 +1,20 @@
-/// Images of pages in the database file that were read ahead of a tick, as a checkpoint may overwrite them before the
-/// tick comes to them.
+/// Images of pages in the database file that were read early, because a checkpoint may overwrite them before the tick
+/// needs them.
 ///
-/// They are what the file had at some time, no more: hashes prove former rows, wherever they are read.
+/// They need not be the right ones: hashes prove former rows, wherever these are read.
 ///
 /// Owner: the thread that follows the file.
 final class FormerImages {
-  /// More is left to chance.
+  /// The most memory. Pages above it are not read early, and may be overwritten.
   private static let mostBytes = 16 << 20
 
   private let images = ByteBuffer()
-  /// Where they are in `images`.
+  /// Where each page's image is in `images`.
   @exclusivity(unchecked) private var places: [UInt32: Int] = [:]
 
   subscript(page: UInt32) -> UnsafeRawPointer? { places[page].map { UnsafeRawPointer(images.start + $0) } }
 
-  /// Reads a page, unless it was read before: what came later is no former image.
+  /// Reads a page, unless it was read before, because a later image is not the former one.
   func read(_ page: UInt32, _ pageSize: Int, from database: some ByteSource) {
     guard page > 0, places[page] == nil, images.count + pageSize <= Self.mostBytes else { return }
     let place = images.count

@@ -1,14 +1,14 @@
-/// The pages of one state of a database. Tests make their own.
+/// The pages of one state of a database. Tests have sources of their own.
 package protocol PageSource: AnyObject {
-  /// Bytes of a page that b-trees use: the rest is reserved.
+  /// The number of bytes of a page that b-trees use; the rest is reserved.
   var usableSize: Int { get }
 
-  /// A page, in `buffer` or in memory of the source's own; valid until the buffer is used again.
+  /// The image of a page, in `buffer` or in memory of the source. Valid until the buffer is used again.
   ///
   /// - Throws: `unreadable`.
   func page(_ number: UInt32, _ buffer: ByteBuffer) throws(Doubt) -> UnsafeRawPointer
 
-  /// A page that may be the one of the former state; nil when that one is certainly gone. Callers must compare it with
-  /// the remembered hashes before they use it.
+  /// An image that may be the page's former one; nil if the former image is certainly gone. Callers must check it
+  /// against the remembered hashes before they use it.
   func formerPage(_ number: UInt32, _ buffer: ByteBuffer) -> UnsafeRawPointer?
 }

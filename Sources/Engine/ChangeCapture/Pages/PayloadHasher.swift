@@ -1,6 +1,6 @@
-/// Hashes what rows hold: 64 bits, in the manner of wyhash.
-/// The seed is random, so that two rows cannot be made to agree, which would hide a change. Every process has a new
-/// one, unless it starts from a kept state (`CaptureState`).
+/// Hashes the contents of rows to 64 bits, in the manner of wyhash. The seed is random, so that an attacker cannot make
+/// two rows with equal hashes, which would hide a change. Every process has a new seed, unless it starts from a kept
+/// state (`CaptureState`).
 package struct PayloadHasher: Sendable {
   private let seed: (UInt64, UInt64, UInt64, UInt64)
 
@@ -37,7 +37,7 @@ package struct PayloadHasher: Sendable {
     UInt64(bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
-  /// - Parameter start: what came before: the hash of a chain, or anything that distinguishes equal bytes.
+  /// - Parameter start: the hash of the preceding bytes in a chain, or anything that distinguishes equal bytes.
   @inline(__always)
   func hash(_ bytes: UnsafeRawPointer, _ count: Int, start: UInt64) -> UInt64 {
     var state = start ^ mixed(start ^ seed.0, seed.1)
@@ -47,7 +47,7 @@ package struct PayloadHasher: Sendable {
       var cursor = bytes
       var left = count
       if left > 48 {
-        // Three independent products.
+        // The three products do not depend on each other, so the processor computes them at the same time.
         var (other, third) = (state, state)
         repeat {
           state = mixed(load64(cursor, 0) ^ seed.1, load64(cursor, 8) ^ state)

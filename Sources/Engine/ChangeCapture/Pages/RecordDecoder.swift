@@ -1,21 +1,21 @@
 package import CSQLite
 
 /// Turns a record into the values that SQLite gives readers of its row:
-/// https://sqlite.org/fileformat2.html#record_format.
-/// If SQLite would have written a record in another way, or its values depend on more than its bytes, it is not
-/// decoded: the caller looks the row up. Decoded values are the same to the bit:
+/// https://sqlite.org/fileformat2.html#record_format. A record that SQLite would have written in another way, or whose
+/// values depend on more than its bytes, is not decoded; the caller looks the row up. Decoded values equal SQLite's to
+/// the bit:
 ///
 /// - The column that stands for the rowid has the rowid, whatever its field holds.
 /// - A REAL column stores whole numbers as integers. A NaN is NULL.
-/// - A record that ends early was written before columns were added: those without a default are NULL, others are not
-///   known. (Whatever changes a row writes it whole, except a blob that is written in place.)
-/// - Text is passed as its bytes, valid or not. In UTF-16 SQLite drops a byte order mark, and half a unit, of text that
-///   it is given but not of text that it reads: such text is not known.
+/// - A record that ends early was written before columns were added. Added columns without a default are NULL, the
+///   others are unknown. (Every change of a row writes the whole row, except blobs written in place.)
+/// - Text is passed as its bytes, valid or not. In UTF-16, SQLite drops a byte order mark, or half a unit at the end,
+///   of text that it is given, but not of text that it reads. Such text is not decoded.
 package struct RecordDecoder: Sendable, Equatable {
   package struct Column: Sendable, Equatable {
-    /// Whole numbers are stored as integers and read as reals.
+    /// Whether the column has type REAL: whole numbers are stored as integers and read as reals.
     package var isReal: Bool
-    /// Whether its value is not NULL in a record that ends before it.
+    /// Whether the column is not NULL in a record that ends before it.
     package var hasDefault: Bool
 
     package init(isReal: Bool, hasDefault: Bool) {
@@ -25,16 +25,16 @@ package struct RecordDecoder: Sendable, Equatable {
   }
 
   private let columns: [Column]
-  /// By field, its column.
+  /// The column of each field.
   private let columnOfField: [Int]
   private let rowidColumn: Int?
-  /// Columns that are in no field, as they are computed when they are read.
+  /// Columns without a field, because they are computed when they are read.
   private let computed: [Int]
 
   package var columnCount: Int { columns.count }
 
   /// - Parameters:
-  ///   - columnOfField: by field, its column. Columns that are in no field decode as NULL: for those who do not read
+  ///   - columnOfField: the column of each field. Columns without a field decode as NULL, for callers that do not read
   ///     them.
   ///   - rowidColumn: the column that stands for the rowid.
   package init(columns: [Column], columnOfField: [Int], rowidColumn: Int?) {
@@ -45,12 +45,12 @@ package struct RecordDecoder: Sendable, Equatable {
     self.rowidColumn = rowidColumn
   }
 
-  /// Writes the values of a row, which refer to the record for text and blobs.
+  /// Writes the values of a row. Text and blobs point into the record.
   ///
   /// - Parameters:
-  ///   - values: as many as there are columns.
-  ///   - isUTF16: how the database stores text.
-  /// - Returns: false where they are not known; then `values` may hold anything.
+  ///   - values: one for each column.
+  ///   - isUTF16: whether the database stores text in UTF-16.
+  /// - Returns: false if the record cannot be decoded; the contents of `values` are undefined then.
   /// - Complexity: O(columns).
   package func decode(
     _ record: UnsafeRawBufferPointer, rowid: Int64, isUTF16: Bool, into values: UnsafeMutablePointer<sqlite_row_value>
@@ -80,7 +80,7 @@ package struct RecordDecoder: Sendable, Equatable {
       body += size
       field += 1
     }
-    // SQLite takes a record with bytes behind its last field for damaged.
+    // SQLite treats a record with bytes after its last field as damaged.
     if body != end { return false }
     while field < columnOfField.count {
       let column = columnOfField[field]
@@ -93,7 +93,7 @@ package struct RecordDecoder: Sendable, Equatable {
     return true
   }
 
-  /// - Parameter body: `size` bytes, which is the size of the type.
+  /// - Parameter body: the `size` bytes of the value; `size` is that of its serial type.
   @inline(__always)
   private static func read(
     _ type: UInt64, _ body: UnsafeRawPointer, _ size: Int, isUTF16: Bool,
@@ -107,7 +107,7 @@ package struct RecordDecoder: Sendable, Equatable {
       if number.isNaN { value.pointee.type = SQLITE_NULL } else { value.pointee.set(number) }
     case 8: value.pointee.set(Int64(0))
     case 9: value.pointee.set(Int64(1))
-    // SQLite's own use, or none.
+    // Serial types that SQLite reserves for itself, or that do not exist.
     case 10, 11: return false
     default:
       let isText = type & 1 == 1

@@ -1,6 +1,6 @@
 /// The fields of one record: https://sqlite.org/fileformat2.html#record_format.
 struct RecordFields {
-  /// Stands for a field that the record is too short for: a column that was added later. SQLite never writes this
+  /// Stands for a field that the record does not have, because its column was added later. SQLite never writes this
   /// serial type.
   static let missing: UInt64 = 10
 
@@ -10,8 +10,8 @@ struct RecordFields {
   private(set) var offset: Int
 
   /// - Parameters:
-  ///   - available: bytes of the record from `start` on that may be read.
-  /// - Throws: `page` when the header is not whole within them.
+  ///   - available: the number of bytes of the record from `start` on that may be read.
+  /// - Throws: `page` if the record's header is longer than these bytes.
   init(_ start: UnsafeRawPointer, available: Int) throws(Doubt) {
     var size: UInt64 = 0
     let length = readVarint(start, start + available, &size)
@@ -21,7 +21,7 @@ struct RecordFields {
     offset = Int(size)
   }
 
-  /// The next field: its serial type, and where its body is. Nil at the end.
+  /// Reads the next field: its serial type, and where its body is. Nil after the last field.
   @inline(__always)
   mutating func next() throws(Doubt) -> (type: UInt64, body: Range<Int>)? {
     if header >= headerEnd { return nil }
@@ -35,7 +35,7 @@ struct RecordFields {
     return (type, offset..<offset + size)
   }
 
-  /// Bytes of a body.
+  /// The number of bytes of a body.
   @inline(__always)
   static func size(of type: UInt64) -> Int {
     switch type {
@@ -53,7 +53,7 @@ package enum StoredValue: Equatable {
   case null
   case integer(Int64)
   case real(Double)
-  /// In the database's own encoding.
+  /// Text in the database's encoding.
   case text(UnsafeRawBufferPointer)
   case blob(UnsafeRawBufferPointer)
   /// The record ends before this column, which was added later: the value is the column's default.
@@ -69,7 +69,7 @@ package enum StoredValue: Equatable {
     }
   }
 
-  /// - Parameter body: as many bytes as the type says.
+  /// - Parameter body: the bytes of the value, as many as its type has.
   init(type: UInt64, body: UnsafeRawPointer) {
     switch type {
     case 0: self = .null

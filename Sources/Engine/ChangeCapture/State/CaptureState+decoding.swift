@@ -3,8 +3,8 @@ import Ground
 extension CaptureState {
   /// Reads a state. Any thread; about 10 ms for 1,000,000 rows.
   ///
-  /// - Returns: nil for anything but the bytes of `encoded()`, of this version: torn, damaged, forged. A returned state
-  ///   is well-formed: its trees are trees, and its rows end where their pages do.
+  /// - Returns: nil if the bytes are not those of `encoded()` of this version, because they are torn, damaged or
+  ///   forged. A returned state is well-formed: its trees are trees, and its rows end where their pages do.
   package init?(decoding bytes: [UInt8]) {
     let state = bytes.withUnsafeBytes { (buffer) -> CaptureState? in
       guard let start = buffer.baseAddress, buffer.count > Prefix.size,
@@ -52,7 +52,7 @@ extension FileState {
 }
 
 extension CaptureState.Table {
-  /// More columns than any table has.
+  /// More fields than any table has.
   private static let mostFields: UInt64 = 32_767
 
   fileprivate init(_ reader: inout ByteReader) throws(ByteReader.Malformed) {
@@ -130,7 +130,7 @@ extension CaptureState.Table {
     }
   }
 
-  /// From the root each page is reached once, and each chain by its owner. Sets the parents.
+  /// Checks that each page is reached once from the root, and each chain from its owner. Sets the parents.
   private func checkTree() throws(ByteReader.Malformed) {
     var reached = 0
     var chainCount = 0

@@ -1,4 +1,4 @@
-// A state as bytes, all numbers little-endian, counts and page numbers packed (`appendPacked`):
+// The format of an encoded state. All numbers are little-endian; counts and page numbers are packed (`appendPacked`):
 //
 //     magic 8 | version 4 | flags 4 | own inode 8 | checksum 8 |
 //     inode, page size, text encoding | state | schema cookie | payload | tables
@@ -7,7 +7,7 @@
 //            chains by ascending first page
 //     node:  page, as the difference from the one before | kind | rows | length, bytes | children | chains
 //
-// A node's bytes are those that the summary has (`SummaryNode`). Parents follow from children.
+// A node's bytes are those of the summary (`SummaryNode`). Parents are not stored, because they follow from children.
 extension CaptureState {
   /// Constants and offsets of the file's beginning.
   enum Prefix {
@@ -21,7 +21,7 @@ extension CaptureState {
     static let size = 32
   }
 
-  /// Takes 50 ms for 1,000,000 rows. Any thread.
+  /// Encodes the state, which takes 50 ms for 1,000,000 rows. Any thread.
   package func encoded() -> [UInt8] {
     let buffer = ByteBuffer(capacity: estimatedSize)
     buffer.append(Prefix.magic)
@@ -34,7 +34,7 @@ extension CaptureState {
     return [UInt8](buffer.bytes)
   }
 
-  /// Recognises accidents. Its seed is known.
+  /// A checksum that detects damage but not forgery, because its seed is known.
   static func checksum(_ start: UnsafeRawPointer, _ count: Int) -> UInt64 {
     PayloadHasher.ofStates.hash(start, count, start: UInt64(Prefix.version))
   }
@@ -136,7 +136,7 @@ extension ByteBuffer {
 }
 
 extension PayloadHasher {
-  /// The same in every process.
+  /// The hasher of this checksum, which has the same seed in every process.
   fileprivate static let ofStates = PayloadHasher(
     words: (0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0xAEF1_7502_108E_F2D9, 0x8EBC_6AF0_9C88_C6E3))
 }

@@ -1,10 +1,10 @@
 import Ground
 
-/// Files that belong to the user alone (0600), and are not used otherwise.
+/// Files that only the user may access (0600). Files with other permissions are not used.
 package enum OwnFile {
-  /// Opens a file that is there.
+  /// Opens an existing file.
   ///
-  /// - Returns: nil: no such file.
+  /// - Returns: nil if there is no such file.
   static func open(_ path: String, _ flags: Int32) throws(StateFailure) -> (descriptor: Int32, status: stat)? {
     let descriptor = systemOpen(path, flags | O_CLOEXEC | O_NOFOLLOW)
     if descriptor < 0 {
@@ -21,7 +21,7 @@ package enum OwnFile {
     return (descriptor, status)
   }
 
-  /// - Returns: nil: there is no such file.
+  /// - Returns: nil if there is no such file.
   package static func contents(of path: String) throws(StateFailure) -> [UInt8]? {
     guard let (descriptor, status) = try open(path, O_RDONLY) else { return nil }
     defer { close(descriptor) }
@@ -44,9 +44,10 @@ package enum OwnFile {
     return bytes
   }
 
-  /// Makes a file that gets its name when it is whole; a leftover of an earlier process is removed.
+  /// Creates a file, which the caller renames when it is complete. Removes a file of this name that an earlier process
+  /// left.
   ///
-  /// - Returns: its descriptor.
+  /// - Returns: the file's descriptor.
   package static func make(_ path: String) throws(StateFailure) -> Int32 {
     unlink(path)
     let descriptor = systemOpen(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -54,7 +55,7 @@ package enum OwnFile {
     return descriptor
   }
 
-  /// - Returns: false: not all could be written, and `errno` says why.
+  /// - Returns: false if not all bytes could be written; `errno` says why.
   package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var done = 0
     while done < bytes.count, let start = bytes.baseAddress {
@@ -67,7 +68,7 @@ package enum OwnFile {
   }
 }
 
-// Functions of the system that methods hide.
+// The system's functions, whose names methods of these types hide.
 
 private func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t = 0) -> Int32 { open(path, flags, mode) }
 

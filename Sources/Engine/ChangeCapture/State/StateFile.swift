@@ -3,33 +3,33 @@ import Synchronization
 
 /// A file that keeps the states of one database for one purpose. One process uses it at a time.
 ///
-/// A write goes to another file, which takes the name once it is on the disk: a state is there whole or not at all. It
-/// belongs to the user alone (0600, in a folder with 0700): one that others may write to is not read.
-/// **The last of a process.** A state may be followed by others that clients saw and that no later write has kept: the
-/// process was killed. A state that was written at an orderly end is marked as the last, until it is read. A copy of
-/// the file is never used, because promises made after the copy would be lost.
+/// A write goes to another file, which is renamed once it is on the disk, so the file has a complete state or does not
+/// exist. Only the user may access it (0600, in a folder with 0700); a file that others may write to is not read. **The
+/// last of a process.** If a process was killed, clients may have seen states after the one that was kept last. A state
+/// written at an orderly end is marked as the last of its process; reading it removes the mark. A copy of the file is
+/// never used, because promises made after the copy would be lost.
 ///
-/// Any thread; one at a time writes.
+/// Any thread; one thread at a time may write.
 package final class StateFile: Sendable {
-  /// A state as it was found.
+  /// A state that `read` found.
   package struct Found {
     package let state: CaptureState
-    /// Whether nothing came after it in the process that kept it.
+    /// Whether it was the last state of the process that kept it.
     package let isLast: Bool
   }
 
   package let path: String
-  /// The lock, held for as long as this is used; nil: it was released.
+  /// The descriptor of the locked file, held until `release`; nil after that.
   private let lock: Mutex<Int32?>
-  /// No state but the last of this process may be there.
+  /// Whether the state was removed. Then only the last state of this process may be written.
   private let isRemoved = Mutex(false)
   /// Whether the state that was read was the last of its process.
   private let wasLast = Mutex(false)
 
-  /// Takes the file of a database.
+  /// Locks the file of a database, for the use of this process alone.
   ///
   /// - Parameter part: its purpose, such as "server".
-  /// - Throws: a sentence: the folder cannot be used, or another process has the file.
+  /// - Throws: an error message, if the folder cannot be used or another process has the file.
   package init(of database: String, part: String, in folder: String) throws(StateFailure) {
     try StateFolder.make(folder)
     let stem = StateFolder.stem(of: database, part: part, in: folder)
@@ -47,11 +47,12 @@ package final class StateFile: Sendable {
 
   deinit { release() }
 
-  /// Another process may have the file now; this one must not use it any more.
+  /// Lets another process use the file. This one must not use it any more.
   package func release() {
     lock.withLock { lock in
       guard let descriptor = lock.take() else { return }
-      // A process that another thread is starting may have it, too, until it runs a program.
+      // Closing is not enough: a child process that another thread is starting may have the descriptor until it calls
+      // `exec`.
       flock(descriptor, LOCK_UN)
       close(descriptor)
     }
@@ -59,10 +60,10 @@ package final class StateFile: Sendable {
 
   // MARK: - Reading
 
-  /// Reads the kept state, which is from now on not the last of its process any more.
+  /// Reads the kept state, and removes its mark as the last of its process.
   ///
-  /// - Returns: nil: no state is kept.
-  /// - Throws: a sentence: the file cannot be used.
+  /// - Returns: nil if no state is kept.
+  /// - Throws: an error message, if the file cannot be used.
   package func read() throws(StateFailure) -> Found? {
     guard let (descriptor, status) = try OwnFile.open(path, O_RDWR) else { return nil }
     defer { close(descriptor) }
@@ -92,7 +93,7 @@ package final class StateFile: Sendable {
     bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: CaptureState.Prefix.inodeOffset, as: UInt64.self) }
   }
 
-  /// This process changed nothing: the state that was read is the last again.
+  /// Marks the state as the last again after `read`, if this process has changed nothing.
   package func putBack() {
     guard wasLast.withLock({ $0 }), !isRemoved.withLock({ $0 }) else { return }
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -105,10 +106,10 @@ package final class StateFile: Sendable {
 
   // MARK: - Writing
 
-  /// Puts a state in the place of the one before.
+  /// Replaces the kept state.
   ///
-  /// - Parameter isLast: nothing comes after it in this process. After `remove` no other is written.
-  /// - Throws: a sentence; the one before is still there.
+  /// - Parameter isLast: whether it is the last state of this process. After `remove` only such a state is written.
+  /// - Throws: an error message; the former state is kept then.
   package func write(_ state: CaptureState, isLast: Bool = false) throws(StateFailure) {
     let temporary = path + ".tmp"
     let descriptor = try OwnFile.make(temporary)
@@ -130,7 +131,7 @@ package final class StateFile: Sendable {
     syncFolder()
   }
 
-  /// Removes the file. The next one is written at the end.
+  /// Removes the file. After that only the last state of this process is written.
   package func remove() {
     isRemoved.withLock { isRemoved in
       isRemoved = true

@@ -1,16 +1,16 @@
 import Ground
 
-/// Where states are kept: a folder of the user or of the service, never next to the database unless that is asked for.
+/// The folder for states: one of the user or of the service. It is next to the database only if that is requested.
 package enum StateFolder {
-  /// A part of the service's (`StateDirectory=` of systemd), where databases may be, else the user's:
-  /// `$XDG_STATE_HOME/freshet`, by default `~/.local/state/freshet`.
+  /// A subfolder of the service's state directory (`StateDirectory=` of systemd), where databases may be, else the
+  /// user's: `$XDG_STATE_HOME/freshet`, by default `~/.local/state/freshet`.
   ///
-  /// - Returns: nil where the environment names none.
+  /// - Returns: nil if the environment names no such folder.
   package static func standard(_ environment: [String: String]) -> String? {
     if let folder = environment["STATE_DIRECTORY"]?.split(separator: ":").first, folder.hasPrefix("/") {
       return folder + "/state"
     }
-    // The specification has paths that are not absolute ignored.
+    // The XDG specification says that relative paths are to be ignored.
     if let folder = environment["XDG_STATE_HOME"], folder.hasPrefix("/") { return folder + "/freshet" }
     guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
     return home + "/.local/state/freshet"
@@ -19,7 +19,8 @@ package enum StateFolder {
   /// The path of a state without its suffix: readable, and different for each database.
   ///
   /// - Parameters:
-  ///   - database: its path, by which it is known under every other name as well; the file need not be there.
+  ///   - database: its path. Different paths of the same file, as through symbolic links, give the same result. The
+  ///     file need not exist.
   ///   - part: the purpose of the state.
   package static func stem(of database: String, part: String, in folder: String) -> String {
     let path = realPath(database)
@@ -34,14 +35,14 @@ package enum StateFolder {
     return "\(folder)/\(String(readable))-\(digits).\(part)"
   }
 
-  /// FNV-1a: the same in every process.
+  /// The FNV-1a hash, which is the same in every process.
   private static func hash(_ text: String) -> UInt64 {
     text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
   }
 
   private static func realPath(_ path: String) -> String {
     if let resolved = resolve(path) { return resolved }
-    // It is not there yet.
+    // The file does not exist yet.
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     guard let name = parts.last else { return path }
     let isAbsolute = path.hasPrefix("/")
@@ -55,13 +56,13 @@ package enum StateFolder {
     return String(cString: resolved)
   }
 
-  /// Makes a folder and its parents, for the user alone. Existing folders are not changed.
+  /// Creates a folder and its parents, which only the user may access. Existing folders are not changed.
   static func make(_ folder: String) throws(StateFailure) {
     var path = folder.hasPrefix("/") ? "" : "."
     for part in folder.split(separator: "/") {
       path += "/" + part
       if mkdir(path, 0o700) == 0 || errno == EEXIST { continue }
-      // An existing folder may be in one that cannot be written.
+      // For an existing folder, mkdir may fail with another code than EEXIST if the parent folder cannot be written to.
       let code = errno
       var status = stat()
       if stat(path, &status) != 0 { throw StateFailure("cannot make the folder \(path)", code) }
@@ -72,7 +73,7 @@ package enum StateFolder {
 /// Why a state cannot be kept, as one sentence.
 package struct StateFailure: Error, CustomStringConvertible {
   package let description: String
-  /// Whether another process keeps the same.
+  /// Whether another process uses the file.
   package private(set) var isOfAnother = false
 
   init(_ what: String) { description = what }

@@ -1,10 +1,10 @@
-/// A table as the schema has it: where its tree begins, and what its records are.
+/// A table according to the schema: where its tree begins, and how its records are laid out.
 package struct CapturedTable: Equatable, Sendable {
   package var name: String
   package var rootPage: UInt32
-  /// The statement that made it. With another text, records of the same bytes may mean other values.
+  /// The table's CREATE statement. If its text differs, records of the same bytes may mean other values.
   package var definition: String
-  /// Without anything remembered.
+  /// The layout of the records, without remembered fields.
   package var layout: RecordLayout
 
   package init(name: String, rootPage: UInt32, definition: String, layout: RecordLayout) {
@@ -15,50 +15,50 @@ package struct CapturedTable: Equatable, Sendable {
   }
 }
 
-/// How changes of a table are found at the moment.
+/// How changes of a table are found now.
 package enum CaptureForm: String, Sendable {
-  /// By a hash of each row.
+  /// A hash of each row is remembered.
   case rows
-  /// By what is remembered of each page, and the page's former image: the table is large.
+  /// The table is large: a hash of each page is remembered, and former rows are read from the page's former image.
   case pages
-  /// Its pages are being read; until they all are, any commit may have changed it.
+  /// The table's pages are being read. Until all are read, any commit may have changed the table.
   case reading
-  /// The whole table is compared whenever the file changed: there is no WAL.
+  /// There is no WAL: the whole table is compared whenever the file changed.
   case comparison
-  /// It cannot be read; any commit may have changed it.
+  /// The table cannot be read, so any commit may have changed it.
   case none
 }
 
-/// Which records of rows that changed ticks hand on.
+/// Which records of changed rows ticks contain.
 package enum KeptRecords: Sendable {
   case none
-  /// As the rows are now.
+  /// The records as they are now.
   case present
-  /// As they were, too: where the page's former image is still there.
+  /// The former records too, if the page's former image still exists.
   case all
 }
 
-/// The result of one look at the file.
+/// The result of one tick of a capture.
 package struct CapturedTick {
-  /// How many commits came since the last one; at least 1 when tables had to be compared.
+  /// The number of commits since the last tick; at least 1 if tables had to be compared.
   package internal(set) var commits: Int64 = 0
   /// The schema may have changed.
   package internal(set) var hasSchemaChanged = false
-  /// The changes by the table's number, without unchanged tables. A tick that passed intermediate states has several
-  /// for a table, the oldest first.
+  /// The changes of tables, by number. A tick that passed intermediate states may have several for a table, the oldest
+  /// first.
   package internal(set) var deltas: [(table: Int, delta: ChangedRows)] = []
-  /// It went through other states: records of rows that changed on the way need not be those of its state.
+  /// The tick went through intermediate states, so records of changed rows need not be those of its last state.
   package internal(set) var hasStopped = false
   /// Intermediate states whose changes are all known, each with the number of `deltas` and commits that lead to it.
   package internal(set) var stops: [(state: StateName, deltas: Int, commits: Int64)] = []
-  /// Nothing was seen before.
+  /// No state was seen before this tick.
   package internal(set) var isFirst = false
-  /// The state that the next addition leads to.
+  /// The state that was added last; the next addition starts from it.
   var end: StateName?
-  /// Why everything was compared; nil: it was not.
+  /// Why everything was compared; nil if it was not.
   package internal(set) var comparison: Doubt.Reason?
 
-  /// The step that a delta belongs to: the tick makes one to each of its stops, and a last one.
+  /// The step that a delta belongs to: one step leads to each stop, and a last one to the tick's state.
   package func step(ofDelta index: Int) -> Int { stops.firstIndex { index < $0.deltas } ?? stops.count }
 
   package var isQuiet: Bool { commits == 0 && !hasSchemaChanged && deltas.isEmpty }
@@ -68,7 +68,7 @@ package struct CapturedTick {
 package struct CaptureStatistics: Sendable {
   package internal(set) var rows = 0
   package internal(set) var frames = 0
-  /// Snapshots that were given up because a commit came while they were identified.
+  /// The number of transactions that were given up because a commit came while their state was identified.
   package internal(set) var retries = 0
   /// Comparisons of whole tables, by reason.
   package internal(set) var comparisons: [Doubt.Reason: Int] = [:]
@@ -77,7 +77,7 @@ package struct CaptureStatistics: Sendable {
 
   package init() {}
 
-  /// Adds those of another capture.
+  /// Adds the counters of another capture.
   package mutating func add(_ other: CaptureStatistics) {
     rows += other.rows
     frames += other.frames

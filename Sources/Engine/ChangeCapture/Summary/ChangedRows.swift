@@ -1,25 +1,25 @@
-/// Which rows of a table differ between two states, as they were and as they are: what lists evaluate, the feed writes
-/// and the publisher packs.
+/// Which rows of a table differ between two states, with their former and present values. Lists evaluate these rows,
+/// the feed writes them, and the publisher packs them.
 ///
-/// It does not change once a tick has it. Its records are its tick's.
+/// It does not change once it is in a tick. Its records are in the tick's arena.
 package final class ChangedRows {
   package enum Kind: Sendable { case insert, delete, update }
 
   package struct Row {
     package let kind: Kind
-    /// 0 in tables without rowid.
+    /// The rowid; 0 in tables without rowid.
     package let rowid: Int64
-    /// The fields of the key, in `fields`; empty where there is a rowid.
+    /// Where the key's fields are in `bytes`; empty if the table has a rowid.
     package let key: Range<Int>
-    /// The former values of the remembered fields: empty for an insert.
+    /// Where the former values of the remembered fields are; empty for an insert.
     package let old: Range<Int>
-    /// The new values: empty for a delete.
+    /// Where their new values are; empty for a delete.
     package let new: Range<Int>
-    /// Its present record, in `records`: empty where it is not known or not wanted, and for a delete.
+    /// Where the present record is in `records`; empty if it is unknown or not wanted, and for a delete.
     package let record: Range<Int>
-    /// Its former record, likewise; empty for an insert.
+    /// Where the former record is in `records`; empty if it is unknown or not wanted, and for an insert.
     package let former: Range<Int>
-    /// The bits of columns that may differ (`RecordLayout.columnBits`); -1 for all.
+    /// The bits of columns that may differ (`RecordLayout.columnBits`); -1 if all may differ.
     package fileprivate(set) var columns: Int64
   }
 
@@ -34,17 +34,17 @@ package final class ChangedRows {
   @exclusivity(unchecked) package internal(set) var bytes: [UInt8] = []
   /// The record fields that `Row.old` and `Row.new` hold, ascending.
   @exclusivity(unchecked) package internal(set) var fields: [Int] = []
-  /// Something changed that is not known row by row: the table is not read whole yet, or its former state is gone.
+  /// Rows that are not known changed: the table is not read whole yet, or its former state is gone.
   @exclusivity(unchecked) package internal(set) var isUnknown = false
-  /// The records of rows that came, changed or, if they are wanted, went, until the next tick; nil: they are not
-  /// wanted.
+  /// The present records of inserted and changed rows, and former records if they are wanted. They are valid until the
+  /// next tick. Nil if no records are wanted.
   @exclusivity(unchecked) package internal(set) var records: RecordArena?
   /// Whether `records` has former records as well.
   @exclusivity(unchecked) package internal(set) var keepsFormerRecords = false
 
   /// - Parameters:
-  ///   - records: where those of the rows are kept; nil: they are not wanted.
-  ///   - keepsFormerRecords: whether former records are wanted, too.
+  ///   - records: the arena for the records of the rows; nil if they are not wanted.
+  ///   - keepsFormerRecords: whether former records are wanted too.
   init(_ records: RecordArena? = nil, keepsFormerRecords: Bool = false) {
     self.records = records
     self.keepsFormerRecords = keepsFormerRecords
@@ -62,12 +62,12 @@ package final class ChangedRows {
     return delta
   }
 
-  /// Calls `body` with the values of a range of a row's.
+  /// Calls `body` with the values in one of a row's ranges.
   package func withFields<Result>(_ range: Range<Int>, _ body: (StoredFields) throws -> Result) rethrows -> Result {
     try bytes.withUnsafeBytes { try body(StoredFields(UnsafeRawBufferPointer(rebasing: $0[range]))) }
   }
 
-  /// Calls `body` with what tells a row from others: its rowid, or the fields of its key, and their places.
+  /// Calls `body` with the values that identify a row, numbered from 0: its rowid, or the fields of its key.
   package func forEachKeyField(of row: Row, _ body: (Int, StoredValue) -> Void) {
     if row.key.isEmpty { return body(0, .integer(row.rowid)) }
     withFields(row.key) { for (place, field) in $0.enumerated() { body(place, field) } }
@@ -77,7 +77,7 @@ package final class ChangedRows {
     Identity(rowid: row.rowid, key: row.key.isEmpty ? [] : Array(bytes[row.key]))
   }
 
-  /// The same, as if all columns had changed.
+  /// A copy in which all columns count as changed.
   package var ofAllColumns: ChangedRows {
     let other = ChangedRows(records, keepsFormerRecords: keepsFormerRecords)
     (other.rows, other.bytes, other.fields, other.isUnknown) = (rows, bytes, fields, isUnknown)
@@ -98,11 +98,11 @@ package final class ChangedRows {
   }
 }
 
-/// The former and the new image of a changed row.
+/// How a changed row differs, and where its former and present records are.
 struct RowImages {
-  /// The bits of columns in which it may differ; -1: all.
+  /// The bits of columns in which the row may differ; -1 if all may differ.
   var columns: Int64 = -1
-  /// Where its present record is among the tick's, and its former one; empty: it is not known or not wanted.
+  /// Where the present and the former record are in the tick's arena; empty if unknown or not wanted.
   var record = 0..<0
   var former = 0..<0
 }

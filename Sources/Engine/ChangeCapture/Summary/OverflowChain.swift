@@ -4,18 +4,17 @@ struct OverflowChain {
   var owner: UInt32
   var byteCount: Int
   var hash: UInt64
-  /// In order. An update of the same size, or an incremental blob write, may change one of these pages and nothing
-  /// else.
+  /// The pages in order. An update of the same size, or an incremental blob write, may change only one of them.
   var pages: [UInt32]
 }
 
 /// The overflow chains of one table.
 ///
-/// Owner: the thread that follows the file. Mutable state: the chains by their first pages, and for each page of a
-/// chain its first one. Adding and removing a chain change both.
+/// Owner: the thread that follows the file. Mutable state: the chains by their first pages, and the first page of the
+/// chain of each overflow page. Adding and removing a chain change both.
 final class ChainTable {
   @exclusivity(unchecked) private var chains: [UInt32: OverflowChain] = [:]
-  /// From each page of a chain to the first one.
+  /// For each overflow page, the first page of its chain.
   @exclusivity(unchecked) private var firstOfPage: [UInt32: UInt32] = [:]
 
   var isEmpty: Bool { chains.isEmpty }
@@ -28,7 +27,7 @@ final class ChainTable {
     chains.count == other.chains.count && chains.allSatisfy { first, chain in other[first]?.hash == chain.hash }
   }
 
-  /// The b-tree page with the row that an overflow page belongs to.
+  /// The b-tree page whose row an overflow page belongs to.
   func owner(ofPage page: UInt32) -> UInt32? { firstOfPage[page].flatMap { chains[$0]?.owner } }
 
   func add(_ added: [UInt32: OverflowChain]) {
@@ -45,17 +44,17 @@ final class ChainTable {
     }
   }
 
-  /// The approximate memory.
+  /// The approximate memory, in bytes.
   var byteCount: Int { chains.count * 96 + firstOfPage.count * 20 }
 }
 
-/// Finds a cycle in a chain of pages without remembering them (Brent): a damaged file must not be read for ever.
+/// Finds a cycle in a chain of pages without storing them (Brent's algorithm), so that reading a damaged file ends.
 struct CycleDetector {
   private var mark: UInt32 = 0
   private var length = 0
   private var power = 1
 
-  /// - Returns: whether the chain has come to a page a second time.
+  /// - Returns: whether this page was visited before.
   mutating func visit(_ page: UInt32) -> Bool {
     if page == mark { return true }
     length += 1

@@ -1,18 +1,18 @@
-/// The records of the rows that a tick has found changed, one behind the other.
+/// The records of the rows that a tick has found changed, one after another.
 ///
 /// They are copied because images of pages do not last as long as the tick, and because a record with overflow pages is
-/// in no one piece.
+/// not contiguous.
 ///
 /// Owner: the thread that follows the file.
 package final class RecordArena {
   #if DEBUG
-    /// Few in debug builds, so that tests have more.
+    /// The most bytes of records in a tick. Small in debug builds, so that tests exceed it.
     package static let mostBytes = 1 << 20
   #else
-    /// A tick with more looks all of its rows up.
+    /// The most bytes of records in a tick. If there are more, all changed rows of the tick are looked up.
     package static let mostBytes = 16 << 20
   #endif
-  /// Capacity that is kept between ticks.
+  /// The capacity that is kept between ticks, in bytes.
   private static let keptBytes = 256 << 10
 
   private let bytes = ByteBuffer()
@@ -20,15 +20,15 @@ package final class RecordArena {
 
   init(limit: Int = RecordArena.mostBytes) { self.limit = limit }
 
-  /// A record. It must be one of the present tick.
+  /// The bytes of a record. It must belong to the present tick.
   package func record(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: bytes.start + range.lowerBound, count: range.count)
   }
 
-  /// The memory that it takes.
+  /// The approximate memory, in bytes.
   var byteCount: Int { bytes.count + 4_096 }
 
-  /// Another tick begins.
+  /// Removes all records, when a new tick begins.
   func removeAll() {
     bytes.trim(to: Self.keptBytes)
     bytes.removeAll()
@@ -38,7 +38,7 @@ package final class RecordArena {
 
   /// Copies the record of a cell.
   ///
-  /// - Returns: where it is; empty where it is too large, or its overflow pages cannot be read.
+  /// - Returns: where the record is; empty if it is too large or its overflow pages cannot be read.
   func keep<Source: PageSource>(_ cell: BTreePage.Cell, _ source: Source, _ buffer: ByteBuffer) -> Range<Int> {
     let start = bytes.count
     if !hasRoom(for: cell) { return 0..<0 }
@@ -66,8 +66,8 @@ package final class RecordArena {
     return true
   }
 
-  /// Copies a former record whose overflow pages may have been written since: what is remembered of the chain proves
-  /// them.
+  /// Copies a former record. Its overflow pages may have been overwritten since; the remembered hash of the chain
+  /// proves that they were not.
   ///
   /// - Returns: as `keep`.
   func keepFormer<Source: PageSource>(

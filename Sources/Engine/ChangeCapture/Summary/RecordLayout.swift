@@ -1,14 +1,14 @@
-/// The layout of a table's records, as far as capture needs it.
+/// The layout of a table's records, as far as capture needs to know it.
 package struct RecordLayout: Equatable, Sendable {
-  /// Whether rows are their own keys: `WITHOUT ROWID`.
+  /// Whether the table is `WITHOUT ROWID`, so that rows are their own keys.
   package var isWithoutRowid: Bool
-  /// Fields of the primary key, with which records of `WITHOUT ROWID` tables begin; 0 otherwise.
+  /// The number of fields of the primary key, with which records of `WITHOUT ROWID` tables begin; otherwise 0.
   package var keyFieldCount: Int
-  /// Fields whose values are remembered with the hash, so that they are known after the row is gone; ascending.
+  /// Fields whose values are remembered next to the hash, so that they are known after the row is deleted; ascending.
   package var remembered: [Int]
-  /// By field, the bits that stand for it in a mask of changed columns.
+  /// For each field, the bits that stand for it in a mask of changed columns.
   package var columnBits: [Int64]
-  /// The bits of columns that are computed from others and not stored: they may change whenever anything does.
+  /// The bits of columns that are computed from others and not stored. They may change whenever any column does.
   package var computedBits: Int64
 
   package init(
@@ -24,16 +24,16 @@ package struct RecordLayout: Equatable, Sendable {
 
   var tree: BTreePage.Tree { isWithoutRowid ? .index : .table }
 
-  /// Fields after the last one that is kept.
+  /// The end of the fields that are kept: one more than the last of them.
   var keptEnd: Int { max(keyFieldCount, remembered.last.map { $0 + 1 } ?? 0) }
 }
 
-/// Values of a row as they are kept: each as its serial type and its body.
+/// Kept values of a row, each as its serial type and its body.
 package struct StoredFields: Sequence, IteratorProtocol {
   private var cursor: UnsafeRawPointer
   private let end: UnsafeRawPointer
 
-  /// - Parameter bytes: as `RowPacker` packed them; they must outlive the iteration.
+  /// - Parameter bytes: values that `RowPacker` packed; they must outlive the iteration.
   package init(_ bytes: UnsafeRawBufferPointer) {
     // Empty buffers may have no address.
     cursor = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!

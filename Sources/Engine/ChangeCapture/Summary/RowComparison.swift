@@ -1,8 +1,8 @@
 /// Compares a row's former record with the present one.
 ///
-/// The former record is in the page's former image, if that is still there: the row's hash proves it. A patch then
-/// carries the columns that changed, and lists that do not show them are left alone. When the image is gone all columns
-/// count, which is never wrong.
+/// The former record is in the page's former image, if that image still exists; the row's hash proves it. A patch then
+/// has only the columns that changed, and lists that do not show these columns are left alone. If the image is gone,
+/// all columns count as changed, which is never wrong.
 struct RowComparison {
   /// Buffers for the two images of a page, and for overflow pages.
   typealias Buffers = (former: ByteBuffer, now: ByteBuffer, chain: ByteBuffer)
@@ -11,17 +11,17 @@ struct RowComparison {
   private let hasher: PayloadHasher
   private let chains: ChainTable
   private let buffers: Buffers
-  /// Where present records are copied to; nil: they are not wanted.
+  /// The arena that present records are copied to; nil if they are not wanted.
   private let records: RecordArena?
   /// Whether former records are wanted too.
   private let keepsFormer: Bool
-  /// The pages that the images are of, as changed rows come page by page.
+  /// The pages whose images the buffers have. Changed rows come page by page, so an image is read only once.
   private var formerNumber: UInt32 = 0
   private var former: BTreePage?
   private var nowNumber: UInt32 = 0
   private var now: BTreePage?
 
-  /// - Parameter delta: what the rows become a part of.
+  /// - Parameter delta: the changes that the rows are added to.
   init(
     _ layout: RecordLayout, _ hasher: PayloadHasher, _ chains: ChainTable, _ buffers: Buffers, _ delta: ChangedRows
   ) {
@@ -33,10 +33,10 @@ struct RowComparison {
     keepsFormer = delta.keepsFormerRecords
   }
 
-  /// The changes of a row, with both records. For a row that was on another page, which is rare, all columns count as
-  /// changed.
+  /// The changed columns of a row, and both records. If the row moved to another page, which is rare, all columns count
+  /// as changed.
   ///
-  /// - Parameter page: the number of a node's page.
+  /// - Parameter page: returns the number of a node's page.
   mutating func describe<Source: PageSource>(
     _ before: RememberedRow?, _ after: RememberedRow?, _ source: Source, _ page: (Int32) -> UInt32
   ) -> RowImages {
@@ -49,9 +49,9 @@ struct RowComparison {
     return images
   }
 
-  /// The bits of the columns in which a row may differ; -1: all.
+  /// The bits of the columns in which a row may differ; -1 if all may differ.
   ///
-  /// - Parameter number: the page that the row is on, and was on.
+  /// - Parameter number: the page that has the row in both states.
   private mutating func columns<Source: PageSource>(
     _ before: RememberedRow, _ after: RememberedRow, _ number: UInt32, _ source: Source
   ) -> Int64 {
@@ -66,7 +66,7 @@ struct RowComparison {
 
   /// Copies a row's present record.
   ///
-  /// - Returns: where it is among the tick's records; empty where it is not known or not wanted.
+  /// - Returns: where it is in the tick's arena; empty if it is unknown or not wanted.
   private mutating func record<Source: PageSource>(
     _ row: RememberedRow, _ number: UInt32, _ source: Source
   ) -> Range<Int> {
@@ -77,7 +77,7 @@ struct RowComparison {
     return records.keep(cell, source, buffers.chain)
   }
 
-  /// Copies a row's former record, the same way.
+  /// Copies a row's former record, and returns as `record` does.
   private mutating func formerRecord<Source: PageSource>(
     _ row: RememberedRow, _ number: UInt32, _ source: Source
   ) -> Range<Int> {
@@ -110,7 +110,7 @@ struct RowComparison {
   private func isRow(_ cell: BTreePage.Cell, _ row: RememberedRow) -> Bool {
     var start: UInt64 = 0
     if cell.overflow != 0 {
-      // If another chain begins at the same page, the former chain is unknown.
+      // If another chain begins at the same page now, the former chain is not remembered any more.
       guard let chain = chains[cell.overflow], chain.byteCount == cell.total - cell.local else { return false }
       start = chain.hash ^ UInt64(cell.total)
     }
@@ -125,7 +125,7 @@ struct RowComparison {
     for index in 0..<layout.columnBits.count {
       let (left, right) = (try before.next(), try after.next())
       guard let left, let right else {
-        // The record was made longer, as columns were added before.
+        // One record has more fields: it was made longer, because columns had been added before.
         if left != nil || right != nil { return -1 }
         break
       }

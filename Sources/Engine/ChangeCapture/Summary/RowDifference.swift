@@ -1,6 +1,6 @@
 import Ground
 
-/// A row as a node has it. Valid for as long as the node is held.
+/// A row in a node's memory. Valid as long as the node is held.
 struct RememberedRow {
   var rowid: Int64 = 0
   var hash: UInt64 = 0
@@ -8,12 +8,12 @@ struct RememberedRow {
   var keyCount = 0
   var fields: UnsafeRawPointer?
   var fieldsCount = 0
-  /// Which cell of its page it is.
+  /// The index of its cell on the page.
   var ordinal: Int32 = 0
   /// The index of its node among the compared ones.
   var node: Int32 = 0
 
-  /// Below 0 when the row comes before the other: in the order of rowids, or of the keys' bytes.
+  /// Compares two rows by rowid, or by the bytes of their keys: negative if this one comes first.
   @inline(__always)
   func compare(_ other: RememberedRow) -> Int {
     guard let key, let otherKey = other.key else {
@@ -24,16 +24,16 @@ struct RememberedRow {
   }
 }
 
-/// Goes through the rows of a node.
+/// Iterates over the rows of a node.
 struct RowCursor {
-  /// The row that it stands on.
+  /// The current row.
   private(set) var row: RememberedRow
   private var cursor: UnsafeRawPointer
   private let end: UnsafeRawPointer
   private let hasKeys: Bool
   private let hasFields: Bool
 
-  /// Stands before the first row. The node has to be held meanwhile.
+  /// Starts before the first row. The node must be held as long as the cursor is used.
   init(_ node: SummaryNode, _ index: Int, _ layout: RecordLayout) {
     let bytes = node.bytes
     cursor = bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)!
@@ -43,8 +43,8 @@ struct RowCursor {
     hasFields = !layout.remembered.isEmpty
   }
 
-  /// Passes over the rows that both have alike from here on, which stand on rows of one rowid or before the first.
-  /// Where that is all rows, neither stands on one afterwards.
+  /// Advances both cursors past rows that are equal. Both must be at rows of the same rowid, or before the first. If
+  /// all remaining rows are equal, both are at the end afterwards.
   @inline(__always)
   static func skipEqual(_ left: inout RowCursor, _ right: inout RowCursor) {
     if left.hasKeys || left.hasFields { return }
@@ -58,7 +58,7 @@ struct RowCursor {
     let end = one + equal
     var rowid = left.row.rowid
     var passed: Int32 = 0
-    // Most rows are 1 to 63 behind the one before: nine bytes.
+    // Most rows have a rowid that is 1 to 63 more than the previous one, and take nine bytes.
     while one + 9 <= end, one.byte(0) < 0x80 {
       rowid &+= unzigzag(UInt64(one.byte(0)))
       passed &+= 1
@@ -72,7 +72,7 @@ struct RowCursor {
     right.row.ordinal &+= passed
   }
 
-  /// How many bytes two runs begin with alike.
+  /// The number of equal bytes at the start of two runs.
   @inline(__always)
   private static func equalBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ most: Int) -> Int {
     var equal = 0
@@ -86,7 +86,7 @@ struct RowCursor {
     return equal
   }
 
-  /// - Returns: false at the end.
+  /// - Returns: false after the last row.
   @inline(__always)
   mutating func next() -> Bool {
     if cursor >= end { return false }
@@ -110,7 +110,8 @@ struct RowCursor {
   }
 }
 
-/// Compares the rows of pages before and after, as sets: a row that merely moved to another page is in both.
+/// Compares the rows of pages before and after, as sets. A row that merely moved to another page is in both sets, and
+/// cancels out.
 struct RowDifference {
   private(set) var before: [RememberedRow] = []
   private(set) var after: [RememberedRow] = []
@@ -121,7 +122,7 @@ struct RowDifference {
 
   init(_ layout: RecordLayout) { self.layout = layout }
 
-  /// Adds the differences between two states of one page. Rows on both sides need not be looked for elsewhere.
+  /// Adds the rows of a page's former and present states. Rows by rowid that are equal in both states are left out.
   mutating func addPage(_ old: SummaryNode, _ new: SummaryNode, _ index: Int) {
     if layout.isWithoutRowid {
       addBefore(old, index)
@@ -159,8 +160,8 @@ struct RowDifference {
     while cursor.next() { rows.append(cursor.row) }
   }
 
-  /// Compares one leaf of rows by rowid before and after, which are in order: a rowid belongs to one leaf alone for as
-  /// long as the tree's interior pages are as they were.
+  /// Compares one leaf of rows by rowid before and after. Both sides are in order, and a rowid belongs to only one leaf
+  /// as long as the tree's interior pages are unchanged.
   static func compareLeaf(
     _ before: SummaryNode, _ after: SummaryNode, _ index: Int, _ layout: RecordLayout, into delta: ChangedRows,
     describe: Description
@@ -189,7 +190,7 @@ struct RowDifference {
 
   /// Adds the differences to `delta`.
   ///
-  /// - Returns: how many rows more there are after than before.
+  /// - Returns: by how much the number of rows has grown.
   mutating func finish(into delta: ChangedRows, describe: Description = { _, _ in RowImages() }) -> Int {
     Self.sort(&before)
     Self.sort(&after)
@@ -214,7 +215,7 @@ struct RowDifference {
     return after.count - before.count
   }
 
-  /// Rows of one page are in order already, as are those of neighbouring pages.
+  /// Sorts rows. Usually they are in order already, as the rows of one page and of neighboring pages are.
   private static func sort(_ rows: inout [RememberedRow]) {
     for index in rows.indices.dropFirst() where rows[index - 1].compare(rows[index]) > 0 {
       rows.sort { $0.compare($1) < 0 }

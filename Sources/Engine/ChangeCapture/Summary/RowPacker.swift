@@ -1,8 +1,8 @@
 import Ground
 
-/// Turns pages into the memory of them.
+/// Turns pages into nodes, which are what capture remembers of them.
 ///
-/// Mutable state: buffers that are used again for every page.
+/// Mutable state: buffers that are reused for every page.
 ///
 /// Owner: the thread that follows the file.
 final class RowPacker {
@@ -11,25 +11,26 @@ final class RowPacker {
   private let pageBuffer = ByteBuffer()
   /// The overflow page that is being read.
   private let chainBuffer = ByteBuffer()
-  /// Payloads whose kept fields reach into the overflow.
+  /// A payload whose kept fields continue on overflow pages.
   private let payload = ByteBuffer()
   private let packed = ByteBuffer(capacity: 16 << 10)
   private let fields = ByteBuffer()
-  /// For comparing a page's former and present image, and for the records on it.
+  /// Buffers for comparing a page's former and present images, and for the records on it.
   let imageBuffers: RowComparison.Buffers = (former: ByteBuffer(), now: ByteBuffer(), chain: ByteBuffer())
 
   init(hasher: PayloadHasher) { self.hasher = hasher }
 
-  /// The purpose of reading a page, and what was found.
+  /// How pages are to be read, and the overflow chains that were found.
   struct Reading {
     let layout: RecordLayout
-    /// Whether rows are kept, or only the page's hash.
+    /// Whether rows are kept, or only a hash of the page.
     let keepsRows: Bool
-    /// Known chains.
+    /// The chains that are known already.
     let known: ChainTable
-    /// Pages that changed, ascending: a known chain without any of them is as it was. Nil: every chain is read.
+    /// Changed pages, ascending: a known chain without any of them is unchanged. Nil if every chain is to be read.
     let changed: [UInt32]?
-    /// Whether the page is that of the state before: then only what is remembered of its chains is.
+    /// Whether the page belongs to the previous state. Its overflow pages may be overwritten, so chains are taken from
+    /// memory.
     var isFormer = false
     /// The overflow chains of the pages read, by first page.
     var chains: [UInt32: OverflowChain] = [:]
@@ -50,7 +51,7 @@ final class RowPacker {
     return try node(number, parent: parent, at: start, source, &reading)
   }
 
-  /// As above, for an image of the page that the caller has.
+  /// As above, with an image of the page.
   func node<Source: PageSource>(
     _ number: UInt32, parent: UInt32, at start: UnsafeRawPointer, _ source: Source, _ reading: inout Reading
   ) throws(Doubt) -> SummaryNode {
@@ -85,15 +86,15 @@ final class RowPacker {
     }
     if !page.isLeaf { links?.children.append(page.rightChild) }
     if !reading.keepsRows {
-      // Bytes that no row uses count as well: a page is rarely written without a change.
+      // The hash includes bytes that no row uses, because a page is rarely written without a change of its rows.
       packed.append(hasher.hash(start, source.usableSize, start: UInt64(number)))
     }
     return .make(page.isLeaf ? .leaf : .interior, parent: parent, rowCount: rowCount, links: links, packed.bytes)
   }
 
-  /// The common case: rows by rowid, with nothing kept but their hashes. Every commit is read with it.
+  /// Reads the most common kind of page: a leaf of rows by rowid, if only the hashes of rows are kept.
   ///
-  /// - Returns: nil when a row does not fit on the page.
+  /// - Returns: nil if a row does not fit on the page.
   private func plainLeaf(_ page: BTreePage, parent: UInt32) throws(Doubt) -> SummaryNode? {
     packed.removeAll()
     packed.reserve(page.cellCount * (longestPacked + 8))
@@ -112,7 +113,7 @@ final class RowPacker {
     return .make(.leaf, parent: parent, rowCount: page.cellCount, bytes)
   }
 
-  /// The hash of a row: of what is on its page, and of its chain.
+  /// The hash of a row: of its bytes on the page and of its overflow chain.
   @inline(__always)
   func hash(of cell: BTreePage.Cell, chainHash: UInt64?) -> UInt64 {
     hasher.hash(cell.payload, cell.local, start: chainHash.map { $0 ^ UInt64(cell.total) } ?? 0)
@@ -147,7 +148,7 @@ final class RowPacker {
     packed.append(fields.start, fields.count)
   }
 
-  /// Collects some fields of a record in `fields`.
+  /// Copies some fields of a record to `fields`.
   private func keep(
     _ record: UnsafeRawPointer, _ available: Int, _ layout: RecordLayout, _ isKept: (Int) -> Bool
   ) throws(Doubt) {
@@ -168,7 +169,7 @@ final class RowPacker {
     }
   }
 
-  /// How many bytes of a payload the remembered fields take; if that is unknown, more than the page has.
+  /// The number of bytes of a payload up to the last remembered field. If it is unknown, more than the page has.
   private func extent(of cell: BTreePage.Cell, _ layout: RecordLayout) throws(Doubt) -> Int {
     if layout.keptEnd == 0 { return 0 }
     var size: UInt64 = 0
@@ -183,7 +184,8 @@ final class RowPacker {
     return min(end, cell.total)
   }
 
-  /// The chain of a payload; the payload itself is in `payload` afterwards when fields beyond the page are kept.
+  /// Reads the overflow chain of a payload. If kept fields continue beyond the page, `payload` has the whole payload
+  /// afterwards.
   private func overflow<Source: PageSource>(
     of cell: BTreePage.Cell, owner: UInt32, _ source: Source, _ reading: inout Reading
   ) throws(Doubt) -> OverflowChain {
@@ -217,7 +219,7 @@ final class RowPacker {
 }
 
 extension Array where Element: Comparable {
-  /// Whether an ascending array has an element. O(log n).
+  /// Whether an ascending array contains an element. O(log n).
   @inline(__always)
   func containsSorted(_ element: Element) -> Bool {
     var low = 0

@@ -1,17 +1,18 @@
 /// The memory of one b-tree page: its links, and its packed rows.
 ///
-/// A row is `rowid or key | hash | remembered fields`: the rowid as the difference from the row before, the key and the
-/// fields with their lengths in front, the last only where the layout has any. One allocation for a page, because a
-/// table has thousands of them and bytes per row are what bounds the size of tables that can be followed.
+/// A row is `rowid or key | hash | remembered fields`. The rowid is stored as the difference from the previous row; the
+/// key and the fields follow their lengths; the fields are there only if the layout has remembered fields. A page is
+/// one allocation, because a table has thousands of pages, and the bytes per row limit the size of tables that can be
+/// followed.
 final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   enum Kind: UInt8 {
-    /// Known to belong to the tree, not read yet.
+    /// The page belongs to the tree but was not read yet.
     case unread
     case leaf
     case interior
   }
 
-  /// Members that only some pages have.
+  /// Links that only some pages have.
   final class Links {
     var children: [UInt32] = []
     /// First pages of overflow chains.
@@ -21,7 +22,7 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   struct Header {
     var parent: UInt32
     var rowCount: UInt32 = 0
-    /// Bytes of packed rows, or of the page's hash.
+    /// The number of bytes of the packed rows, or of the page's hash.
     var length: UInt32 = 0
     var kind: Kind
     var links: Links?
@@ -57,14 +58,14 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
   var children: [UInt32] { withHeader { $0.pointee.links?.children } ?? [] }
   var chains: [UInt32] { withHeader { $0.pointee.links?.chains } ?? [] }
 
-  /// Without the check for overlapping accesses that `header` has. By a pointer, because a node may be written to the
-  /// disk on another thread while its parent changes.
+  /// The header, without the check for overlapping accesses. It is read through a pointer, because another thread may
+  /// be encoding the node while its parent changes.
   @inline(__always)
   private func withHeader<Result>(_ body: (UnsafeMutablePointer<Header>) -> Result) -> Result {
     withUnsafeMutablePointerToHeader { body($0) }
   }
 
-  /// The packed rows; valid for as long as the node is held.
+  /// The packed rows. Valid as long as the node is held.
   @inline(__always)
   var bytes: UnsafeRawBufferPointer {
     withUnsafeMutablePointers { header, elements in
@@ -76,7 +77,7 @@ final class SummaryNode: ManagedBuffer<SummaryNode.Header, UInt8> {
     rowCount == other.rowCount && bytes.hasSameBytes(as: other.bytes)
   }
 
-  /// About what the node takes, its entry in the table of pages included.
+  /// The approximate memory of the node, including its entry in the table of pages.
   var byteCount: Int {
     let links = withHeader { $0.pointee.links.map { 96 + 4 * ($0.children.count + $0.chains.count) } } ?? 0
     return (16 + MemoryLayout<Header>.size + bytes.count + 23) & ~15 + 26 + links

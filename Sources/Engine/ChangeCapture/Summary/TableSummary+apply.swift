@@ -1,17 +1,17 @@
-// The changed part of a tree.
+// Applies changed pages to the memory of a tree.
 extension TableSummary {
   /// Advances the memory to the state that the source shows, and reports the rows that differ.
   ///
-  /// - Parameter changed: all pages that may differ between the two, ascending.
-  /// - Throws: a doubt; then nothing has changed here.
-  /// - Complexity: O(rows of the tree's changed pages × log of that).
+  /// - Parameter changed: all pages that may differ between the two states, ascending.
+  /// - Throws: a doubt; the memory is unchanged then.
+  /// - Complexity: O(r log r) for r rows on the tree's changed pages.
   func apply<Source: PageSource>(
     _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
     let dirty = dirtyPages(changed)
     if dirty.isEmpty {
-      // The root is a page of the tree at any time, so a tree without changed pages is the same, unless not
-      // all of its pages are known.
+      // Every state of the tree has the same root page, so a tree without changed pages is unchanged, unless some of
+      // its pages are unknown.
       if !isComplete, !changed.isEmpty { delta.isUnknown = true }
       return
     }
@@ -20,9 +20,9 @@ extension TableSummary {
     try applyToTree(dirty, changed, source, into: delta)
   }
 
-  /// The common case: only leaves changed, so the tree has the shape that it had.
+  /// Handles the common case that only leaves changed, so that the shape of the tree is unchanged.
   ///
-  /// - Returns: false when it is another case; then nothing has changed here.
+  /// - Returns: false in any other case; the memory is unchanged then.
   private func applyToLeaves<Source: PageSource>(
     _ dirty: [UInt32], _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) -> Bool {
@@ -43,7 +43,7 @@ extension TableSummary {
     return true
   }
 
-  /// A leaf as it was remembered, and as it is.
+  /// The former and the present memory of a leaf.
   private struct ChangedLeaf {
     let page: UInt32
     let stale: SummaryNode

@@ -1,11 +1,11 @@
-// Comparing a whole table: the answer to every doubt. It needs nothing but a snapshot, so it is always right, and takes
-// about as long as SQLite takes to step through the table. A doubt about one table has that table compared, one about
-// the WAL all of them.
+// Compares a whole table, which settles every doubt. It needs nothing but a snapshot, so it is always right, and it
+// takes about as long as SQLite takes to step through the table. A doubt about one table has that table compared; a
+// doubt about the WAL has all tables compared.
 extension TableSummary {
   /// Reads the whole table anew and reports the rows that differ from what is remembered.
   ///
-  /// - Parameter root: where the tree begins now; nil: the table is gone, and with it all rows.
-  /// - Throws: a doubt when the tree itself is not in order; then nothing has changed here.
+  /// - Parameter root: the root page now; nil if the table was dropped with all of its rows.
+  /// - Throws: a doubt if the pages do not form a tree; the memory is unchanged then.
   /// - Complexity: O(bytes of the table).
   func compare<Source: PageSource>(
     root: UInt32?, _ source: Source, into delta: ChangedRows
@@ -25,13 +25,14 @@ extension TableSummary {
     take(fresh)
   }
 
-  /// A page's hash says nothing of its rows' overflow, so chains are compared as well.
+  /// Whether all pages and overflow chains are equal. Chains are compared too, because a page's hash does not include
+  /// them.
   private func hasSamePages(as other: TableSummary) -> Bool {
     nodes.count == other.nodes.count && chains.hasSameHashes(as: other.chains)
       && nodes.allSatisfy { page, node in other.nodes[page].map(node.hasSameRows) ?? false }
   }
 
-  /// Pages that are as they were are passed over.
+  /// Adds the rows that differ. Skips unchanged pages.
   private func difference<Source: PageSource>(to fresh: TableSummary, _ source: Source, into delta: ChangedRows) {
     var difference = RowDifference(layout)
     var pages: [UInt32] = []

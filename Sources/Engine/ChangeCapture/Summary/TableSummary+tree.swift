@@ -1,17 +1,17 @@
-// Changes of a tree's shape: pages split, merged, balanced, freed.
+// Follows changes of a tree's shape: pages that were split, merged, balanced or freed.
 extension TableSummary {
-  /// The result of a walk down the changed part of a tree. The walk changes no memory.
+  /// The result of a walk down the changed part of a tree. The walk does not change the memory.
   private struct Walk {
     let dirty: [UInt32]
-    /// Changed pages and all pages above them, as they were.
+    /// Changed pages and all pages above them, in the former tree.
     var path: Set<UInt32> = []
     var childrenOnPath: [UInt32: [UInt32]] = [:]
-    /// Pages that a page of the tree as it is now has for a child.
+    /// Pages that are children of some page that was read in the present tree.
     var claimed: Set<UInt32> = []
     var visited: Set<UInt32> = []
     var fresh: [(page: UInt32, node: SummaryNode)] = []
     var parents: [UInt32: UInt32] = [:]
-    /// Pages that came, in a tree that is not read whole.
+    /// Added pages that are not read yet, in a tree that was not read whole.
     var unread: [UInt32] = []
     var removed: Set<UInt32> = []
   }
@@ -32,7 +32,7 @@ extension TableSummary {
     commit(walk, reading.chains)
   }
 
-  /// The way from the root to each changed page.
+  /// Finds the path from the root to each changed page.
   private func findPaths(_ walk: inout Walk) throws(Doubt) {
     for page in walk.dirty {
       var current = page
@@ -44,7 +44,7 @@ extension TableSummary {
     }
   }
 
-  /// From the root down, wherever something changed.
+  /// Walks down from the root to everything that changed.
   private func descend<Source: PageSource>(
     _ walk: inout Walk, _ source: Source, _ reading: inout RowPacker.Reading
   ) throws(Doubt) {
@@ -56,11 +56,12 @@ extension TableSummary {
       let known = nodes[page]
       if let known, !walk.dirty.containsSorted(page) {
         if known.kind == .unread { continue }
-        // The first on top: pages are then read in the order of their rows, which need not be sorted to be compared.
+        // The first child is pushed last, so that pages are read in the order of their rows, which then need no
+        // sorting.
         for child in (walk.childrenOnPath[page] ?? []).reversed() { stack.append((child, depth + 1)) }
         continue
       }
-      // Unless a changed page claims it, its parent is the one that it had.
+      // The page keeps its former parent, unless a changed page claims it as a child.
       let node = try packer.node(page, parent: known?.parent ?? 0, source, &reading)
       walk.fresh.append((page, node))
       let top = stack.count
@@ -77,7 +78,7 @@ extension TableSummary {
     }
   }
 
-  /// Children of changed pages that no page claims any more, with all that is below them.
+  /// Finds former children of changed pages that no page claims any more, and everything below them.
   private func findRemoved(_ walk: inout Walk) throws(Doubt) {
     var left: [UInt32] = []
     for page in walk.dirty {
@@ -90,7 +91,7 @@ extension TableSummary {
     }
   }
 
-  /// Throws a doubt unless the walk found a tree.
+  /// Throws a doubt unless the walked pages form a tree.
   private func check(_ walk: Walk) throws(Doubt) {
     let dirty = Set(walk.dirty)
     for page in walk.dirty where !walk.visited.contains(page) && !walk.removed.contains(page) { throw Doubt(.tree) }
@@ -106,7 +107,7 @@ extension TableSummary {
     }
   }
 
-  /// Compares the rows of all pages that changed, came or went. Rows that merely moved are on both sides.
+  /// Compares the rows of all pages that were changed, added or removed. Rows that merely moved are on both sides.
   private func compare<Source: PageSource>(
     _ walk: Walk, _ changed: [UInt32], _ source: Source, into delta: ChangedRows
   ) throws(Doubt) {
@@ -144,7 +145,7 @@ extension TableSummary {
     }
   }
 
-  /// Nothing from here on can fail.
+  /// Makes the changes that the walk found. Nothing here can fail.
   private func commit(_ walk: Walk, _ added: [UInt32: OverflowChain]) {
     for page in walk.removed.union(walk.dirty) {
       if let node = remove(page) { chains.remove(node.chains) }

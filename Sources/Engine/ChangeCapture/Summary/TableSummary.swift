@@ -1,22 +1,23 @@
-/// The memory of one table: enough to find which rows of a changed page changed.
+/// The memory that capture has of one table, to find which rows of a changed page changed.
 ///
-/// The shape of its b-tree (root, interior pages, children) and, of each leaf, its rows: rowid and a 64-bit hash of the
-/// record, about 10 bytes a row. A record that overflows its page is hashed with its chain, and a map leads from each
-/// overflow page to the row's leaf, because an update of the same size may write overflow pages alone. Tables `WITHOUT
-/// ROWID` are index b-trees: their interior cells are rows too, and the bytes of the key take the rowid's place.
+/// It has the shape of the table's b-tree (root, interior pages, children) and the rows of each leaf: rowid and a
+/// 64-bit hash of the record, about 10 bytes a row. A record that overflows its page is hashed with its chain. A map
+/// leads from each overflow page to the row's leaf, because an update of the same size may write only overflow pages.
+/// Tables `WITHOUT ROWID` are index b-trees: their interior cells are rows too, and they have the bytes of the key
+/// instead of a rowid.
 ///
-/// Joins and routing need old values, because a changed row concerns what its old and its new join columns lead to. The
-/// fields that queries need for that, and primary keys that are not the b-tree's own key, are remembered next to the
-/// hash. A query that needs more fields has the table read once more.
-/// Mutable state: `nodes` by page number, `chains`, and `unread`, the pages of the tree that were not read yet. A
-/// summary is *complete* when `unread` is empty: until then it follows the tree's shape, but not its rows. After an
-/// error it is as it was, or was emptied by `startOver`.
+/// Joins and routing need old values, because a changed row concerns rows that its old and its new join columns lead
+/// to. The fields that queries need for that, and primary keys that are not the b-tree's key, are remembered next to
+/// the hash. If a query needs more fields, the table is read once more. Mutable state: `nodes` by page number,
+/// `chains`, and `unread`, the pages of the tree that were not read yet. A summary is *complete* when `unread` is
+/// empty: until then it follows the tree's shape, but not its rows. After an error it is unchanged, or was emptied by
+/// `startOver`.
 ///
 /// Owner: the thread that follows the file.
 final class TableSummary {
   @exclusivity(unchecked) private(set) var layout: RecordLayout
-  /// Whether rows are remembered, or, of tables that are too large, one hash for a page: then the rows that a page had
-  /// are read from its former image, which is nearly always still there, and which the hash proves.
+  /// Whether rows are remembered, or only a hash of each page because the table is too large. Without rows, the former
+  /// rows of a page are read from its former image, which nearly always still exists, and which the hash proves.
   let keepsRows: Bool
   @exclusivity(unchecked) private(set) var root: UInt32
   @exclusivity(unchecked) private(set) var nodes: [UInt32: SummaryNode] = [:]
@@ -42,10 +43,10 @@ final class TableSummary {
     layout.computedBits = other.computedBits
   }
 
-  /// The approximate memory.
+  /// The approximate memory, in bytes.
   var byteCount: Int { nodeBytes + chains.byteCount }
 
-  /// Forgets everything but the root page; nil: no table.
+  /// Forgets everything but the root page, which is nil if there is no table.
   func startOver(root: UInt32?) {
     self.root = root ?? 0
     nodes = root.map { [$0: .unread(parent: 0)] } ?? [:]
@@ -59,13 +60,13 @@ final class TableSummary {
 
   /// Reads pages that were not read yet, all in the state that the source shows.
   ///
-  /// - Parameter limit: how many pages at most.
-  /// - Returns: how many were read.
+  /// - Parameter limit: the most pages to read.
+  /// - Returns: the number of pages read.
   func readOn<Source: PageSource>(_ source: Source, limit: Int) throws(Doubt) -> Int {
     var count = 0
     var reading = RowPacker.Reading(layout: layout, keepsRows: keepsRows, known: chains, changed: nil)
     while count < limit, let page = unread.popLast() {
-      // It may have left the tree meanwhile.
+      // The page may have left the tree since it was added to `unread`.
       guard let known = nodes[page], known.kind == .unread else { continue }
       count += 1
       reading.chains = [:]
@@ -101,7 +102,7 @@ final class TableSummary {
     RowPacker.Reading(layout: layout, keepsRows: keepsRows, known: chains, changed: changed)
   }
 
-  /// The rows that a page had, as a node that has them. Nil when that is no longer known.
+  /// A node with the former rows of a page; nil if they are no longer known.
   func former<Source: PageSource>(
     _ page: UInt32, _ node: SummaryNode, _ changed: [UInt32], _ source: Source
   ) -> SummaryNode? {
@@ -113,7 +114,7 @@ final class TableSummary {
     return try? packer.node(page, parent: node.parent, at: image, source, &reading)
   }
 
-  /// The rows that a page has, as a node that has them.
+  /// A node with the present rows of a page.
   func current<Source: PageSource>(
     _ page: UInt32, _ node: SummaryNode, _ changed: [UInt32], _ source: Source
   ) throws(Doubt) -> SummaryNode {
@@ -131,14 +132,14 @@ final class TableSummary {
     if let before = nodes.updateValue(node, forKey: page) { forget(before) }
   }
 
-  /// A page is not part of the tree any more.
+  /// Removes a page that is not part of the tree any more.
   func remove(_ page: UInt32) -> SummaryNode? {
     guard let node = nodes.removeValue(forKey: page) else { return nil }
     forget(node)
     return node
   }
 
-  /// A page has come to the tree, to be read later.
+  /// Adds a page of the tree, which is to be read later.
   func addUnread(_ page: UInt32, parent: UInt32) {
     nodes[page] = .unread(parent: parent)
     unread.append(page)
@@ -160,7 +161,7 @@ final class TableSummary {
     unread = []
   }
 
-  /// Takes over a tree that was kept: all of it, from the root.
+  /// Takes over a kept tree, which has all pages from the root on.
   func take(_ nodes: [UInt32: SummaryNode], _ chains: [UInt32: OverflowChain]) {
     self.nodes = nodes
     rowCount = nodes.values.reduce(0) { $0 + $1.rowCount }
@@ -172,7 +173,7 @@ final class TableSummary {
 }
 
 extension Array where Element: Equatable {
-  /// The elements of a sorted array, each once.
+  /// The elements of a sorted array without duplicates.
   var withoutRepetitions: [Element] {
     var result: [Element] = []
     result.reserveCapacity(count)

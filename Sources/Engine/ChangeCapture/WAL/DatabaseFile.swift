@@ -1,7 +1,7 @@
 import CSQLite
 
-/// A file that a connection of SQLite has open, read through SQLite's own descriptor: to close one of our own would
-/// drop the locks that SQLite holds for the whole process.
+/// A file that a connection of SQLite has open, read through SQLite's descriptor. A descriptor of our own must not be
+/// used, because closing it would drop all locks that SQLite holds for the process.
 ///
 /// Owner: the thread that uses the connection.
 final class DatabaseFile: ByteSource {
@@ -16,7 +16,7 @@ final class DatabaseFile: ByteSource {
     operation = kind == .database ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER
   }
 
-  /// Nil while it is not open.
+  /// SQLite's object for the file; nil while the file is not open.
   static func pointer(_ connection: OpaquePointer, _ operation: Int32) -> UnsafeMutablePointer<sqlite3_file>? {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = withUnsafeMutablePointer(to: &file) { sqlite3_file_control(connection, "main", operation, $0) }

@@ -1,35 +1,35 @@
 import CSQLite
 import Ground
 
-/// Notices that the database file was written to by anything but SQLite: `cp`, `rsync --inplace`, `dd`, a restore tool.
+/// Detects that a program wrote to the database file without SQLite: `cp`, `rsync --inplace`, `dd`, a restore tool.
 ///
 /// Such a write is no commit, so neither the WAL-index nor the change counter reports it, and SQLite's own caches miss
 /// it too.
 ///
-/// - With a WAL, only checkpoints write to the file, and each of them announces itself in the WAL-index before its
-///   first write. A file that changed while no checkpoint began was written to by something else. So was one whose
-///   header says that it has no WAL any more, because SQLite cannot leave WAL mode while this connection is open.
-/// - With a rollback journal, each commit counts the change counter up. A file that changed since a transaction saw it,
-///   without a greater counter and without a journal, was written to by something else. (A transaction that spilled and
-///   was rolled back looks the same.) SQLite recognizes a state by its counter and size, so caches of former states
-///   could be taken for those of the new contents.
-/// Mutable state: the last note; the verdict, which stays.
+/// - With a WAL, only checkpoints write to the file, and each checkpoint is announced in the WAL-index before its first
+///   write. A file that changed without a checkpoint was overwritten. So was a file whose header says that it has no
+///   WAL any more, because SQLite cannot leave WAL mode while this connection is open.
+/// - With a rollback journal, each commit increments the change counter. A file that changed since a transaction saw
+///   it, without a greater counter and without a journal, was overwritten. (A transaction that spilled and was rolled
+///   back looks the same.) SQLite recognizes a state by its counter and size, so caches of former states could be taken
+///   for those of the new contents. Mutable state: the last note, and the verdict, which never changes back.
 ///
 /// Owner: the thread that uses the connection.
 package struct FileContents {
   package enum Verdict: Sendable {
     case own
-    /// Written to, but size and header are as before: perhaps nothing but the time was set.
+    /// The file was written to, but its size and header are unchanged: perhaps only its time was set.
     case touched
     case overwritten
   }
 
   package private(set) var verdict = Verdict.own
   /// The generation of a WAL that holds only contents of the overwritten file, so that it must not be applied to the
-  /// new contents; nil: no such WAL, or it may hold commits that exist nowhere else.
+  /// new contents; nil if there is no such WAL, or if it may hold commits that exist nowhere else.
   package private(set) var staleGeneration: UInt64?
   private var noted: Noted?
-  /// inotify has just reported that the file was written to, and not only its times set.
+  /// inotify has reported since the last look that the file was written to, which it does not report for a change of
+  /// times.
   package var isReported = false
   private let path: String
   private let database: DatabaseFile
@@ -38,11 +38,11 @@ package struct FileContents {
   private struct Noted {
     let disk: DiskState
     let header: JournalState
-    /// Nil: with a rollback journal.
+    /// What a checkpoint had copied; nil with a rollback journal.
     let copied: Copied?
   }
 
-  /// How much of which generation of the WAL is in the database file.
+  /// The generation of the WAL, and the number of its frames that are in the database file.
   private struct Copied: Equatable {
     let generation: UInt64
     let frames: UInt32
@@ -61,7 +61,8 @@ package struct FileContents {
     verdict = .overwritten
   }
 
-  /// Whether the file may just be written over: with a rollback journal, it is not as the last transaction saw it.
+  /// Whether a program may be writing over the file right now: without a WAL, whether the file differs from what the
+  /// last transaction saw.
   var isDoubtful: Bool {
     if verdict != .own { return true }
     guard let noted, noted.copied == nil else { return false }
@@ -71,14 +72,15 @@ package struct FileContents {
   /// As `noteSnapshot`, for connections that write.
   package mutating func note(usesWAL: Bool) { noteSnapshot(usesWAL ? SharedIndex(of: connection) : nil) }
 
-  /// Must be called in a transaction that has read something: its view is one that SQLite wrote.
+  /// Notes how the file is now. Must be called in a transaction that has read something, which proves that SQLite wrote
+  /// this state.
   mutating func noteSnapshot(_ index: SharedIndex?) {
     if verdict != .own { return }
     guard let index, noted?.copied != nil else { return note(index) }
     noteProgress(index)
   }
 
-  /// Keeps up with checkpoints and with WALs that start over. Without either, no system call.
+  /// Takes note of checkpoints and of WALs that start over. Makes no system call if there were none of these.
   mutating func noteProgress(_ index: SharedIndex) {
     if verdict == .own, let copied = copied(index), copied != noted?.copied { note(index) }
   }
@@ -87,7 +89,7 @@ package struct FileContents {
     let before = index.flatMap { copied($0) }
     guard let disk = DiskState(path: path), let header = try? JournalState(database) else { return }
     guard let index else { return noted = Noted(disk: disk, header: header, copied: nil) }
-    // Otherwise a checkpoint came in between, and the file has changed.
+    // If the count differs, a checkpoint has changed the file in between.
     guard let copied = copied(index), copied == before else { return }
     if noted?.copied != nil, copied.frames > 0, lacksLastFrame(index), self.copied(index) == copied {
       (verdict, staleGeneration) = (.overwritten, copied.generation)
@@ -95,8 +97,8 @@ package struct FileContents {
     noted = Noted(disk: disk, header: header, copied: copied)
   }
 
-  /// Whether the page of the newest frame is not what the database file has, although a checkpoint has copied all
-  /// frames: a program wrote over the file right after the checkpoint.
+  /// Whether the database file has another image than the newest frame, although a checkpoint has copied all frames. If
+  /// so, a program wrote over the file right after the checkpoint.
   private func lacksLastFrame(_ index: SharedIndex) -> Bool {
     guard let header = index.header(), header.pageSize > 0, header.frameCount > 0,
       index.backfilled() >= header.frameCount
@@ -122,19 +124,20 @@ package struct FileContents {
     static let headerSize = 24
   }
 
-  /// Nil while a checkpoint may be writing.
+  /// How much of the WAL is copied; nil while a checkpoint may be writing.
   private func copied(_ index: SharedIndex) -> Copied? {
     let frames = index.backfilled()
     guard let header = index.header(), index.backfillAttempted() == frames else { return nil }
     return Copied(generation: header.salts, frames: frames)
   }
 
-  /// Looks at the file; outside of transactions. One or two system calls.
+  /// Checks the file, with one or two system calls. To be called outside of transactions.
   package mutating func look() -> Verdict {
     look(usesWAL ? SharedIndex(of: connection) : nil)
   }
 
-  /// A rollback journal is open in transactions that write only.
+  /// Whether the file was noted in WAL mode. SQLite's file of a rollback journal cannot show this, because it is open
+  /// only in transactions that write.
   private var usesWAL: Bool { noted?.copied != nil }
 
   mutating func look(_ index: SharedIndex?) -> Verdict {
@@ -153,12 +156,12 @@ package struct FileContents {
     let isLeft = before.header.isWAL && !header.isWAL
     let state = index.header()
     let isCopied = state.map { $0.frameCount <= index.backfilled() } ?? false
-    // A complete checkpoint leaves the file as long as the database.
+    // A complete checkpoint leaves the file at least as long as the database.
     let isShort = isCopied && state.map { disk.size < Int64($0.pageCount) * Int64($0.pageSize) } ?? false
-    // The count of copied frames is the same before and after the file was read, so no checkpoint came in between.
+    // If the count of copied frames was the same before and after the file was read, no checkpoint came in between.
     guard isLeft || isShort || (copied == known && self.copied(index) == known) else { return note(index) }
     let isOther = isLeft || isShort || isReported || disk.size != before.disk.size || header != before.header
-    // A write that is under way sets the time first, and is reported when it ends.
+    // A program that is still writing has changed the file's time already, and inotify reports the write when it ends.
     guard isOther || disk.isSettled else { return }
     verdict = isOther ? .overwritten : .touched
     if isOther || isCopied { staleGeneration = state?.salts }
@@ -169,7 +172,7 @@ package struct FileContents {
       disk.size > 0, let header = try? JournalState(database), !DiskState.hasActiveJournal(path)
     else { return }
     if header != before.header {
-      // A connection that has pages of a state with this counter takes them for those of the other file.
+      // A connection that caches pages of a state with this counter would take them for pages of the new contents.
       if header.changeCounter <= before.header.changeCounter { verdict = .overwritten }
     } else if disk.isSettled {
       verdict = disk.size == before.disk.size ? .touched : .overwritten
@@ -177,7 +180,7 @@ package struct FileContents {
   }
 }
 
-/// Size of a file, and when it was last written to.
+/// A file's size, and the time when it was last written to.
 package struct DiskState: Equatable, Sendable {
   package let size: Int64
   private let seconds: Int
@@ -195,8 +198,8 @@ package struct DiskState: Equatable, Sendable {
     #endif
   }
 
-  /// Whether a transaction is writing to a database, or was when its program ended. A journal that is kept begins with
-  /// zeros at other times.
+  /// Whether a transaction is writing to a database, or was writing when its program was killed. A journal file that is
+  /// kept between transactions begins with zeros.
   package static func hasActiveJournal(_ database: String) -> Bool {
     let file = open(database + "-journal", O_RDONLY | O_CLOEXEC)
     if file < 0 { return false }
@@ -210,10 +213,10 @@ package struct DiskState: Equatable, Sendable {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let age = (now.tv_sec - seconds) * 1_000 + (now.tv_nsec - nanoseconds) / 1_000_000
-    // A time in the future was set by someone.
+    // A time in the future was set explicitly, so its age says nothing.
     return age < 0 || age >= Self.pause
   }
 
-  /// Milliseconds.
+  /// How long a file must be unchanged to count as settled, in milliseconds.
   private static let pause = 50
 }

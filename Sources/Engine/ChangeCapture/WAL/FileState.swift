@@ -1,11 +1,11 @@
 /// A state of the file, as far as states can be distinguished.
 enum FileState: Sendable {
-  /// Nothing was read yet.
+  /// No state was read yet.
   case unknown
   case wal(WALIndexHeader, isBackfilled: Bool)
-  /// In a rollback-journal mode.
+  /// A state in a rollback-journal mode.
   case journal(JournalState)
-  /// In WAL mode, with an index that SQLite keeps for itself: only that something changed is known.
+  /// A state in WAL mode with an index in SQLite's own memory: only the fact that something changed is known.
   case hidden(UInt32)
 
   var isUnknown: Bool { if case .unknown = self { true } else { false } }
@@ -18,7 +18,7 @@ enum FileState: Sendable {
     }
   }
 
-  /// Whether the database file alone is the state.
+  /// Whether the database file alone has the whole state.
   var isBackfilled: Bool {
     switch self {
     case .wal(_, let isBackfilled): isBackfilled
@@ -26,11 +26,11 @@ enum FileState: Sendable {
     }
   }
 
-  /// Whether the file has no page, and so no table.
+  /// Whether the file has no pages, and so no tables.
   var isEmpty: Bool { if case .journal(let state) = self { state.pageSize == nil } else { false } }
 
-  /// Commits since an earlier state, where the file says how many there were; else one. None, where a WAL has begun
-  /// anew and nothing was committed to it.
+  /// The number of commits since an earlier state if the file says so, otherwise 1; 0 if a WAL has begun anew and has
+  /// no commits yet.
   func commits(since before: FileState) -> Int64 {
     switch (before, self) {
     case (.wal(let before, _), .wal(let now, _)) where now.changes > before.changes:
@@ -64,9 +64,9 @@ enum FileState: Sendable {
 package struct StateName: Sendable {
   let state: FileState
 
-  /// Whether both are one state. False where that is not known, as without a WAL-index.
+  /// Whether both are the same state. False if that is unknown, as without a WAL-index.
   package func isSame(as other: StateName) -> Bool {
-    // Each connection counts what it saw of a hidden state by itself.
+    // Each connection counts hidden states for itself, so the counts of two connections cannot be compared.
     if case .hidden = state { return false }
     return state.isSame(as: other.state)
   }
@@ -83,7 +83,8 @@ package struct StateName: Sendable {
 }
 
 extension StateName {
-  /// Whether this later state may be the other one: a WAL has begun anew, and nothing was committed to it.
+  /// Whether this later state may have the same contents as the other one, because a WAL has begun anew and has no
+  /// commits yet.
   package func mayHaveContents(of other: StateName) -> Bool {
     guard case (.wal(let now, _), .wal(let before, _)) = (state, other.state) else { return false }
     return now.beginsAnew(after: before)
@@ -102,7 +103,7 @@ extension StateName: CustomStringConvertible {
   }
 }
 
-/// The states that were seen last, the newest last.
+/// The states that were seen last, ordered from the oldest to the newest.
 struct RecentStates {
   private var states: [FileState] = []
   private static let most = 64
@@ -120,10 +121,10 @@ struct RecentStates {
 
 /// Fields of a database file's header: https://sqlite.org/fileformat2.html#the_database_header.
 struct JournalState: Equatable, Sendable {
-  /// Nil for an empty file.
+  /// The page size; nil for an empty file.
   private(set) var pageSize: Int?
   private(set) var isWAL = false
-  /// Grows with every transaction of a rollback journal.
+  /// A counter that grows with every transaction of a rollback journal.
   private(set) var changeCounter: UInt32 = 0
 
   init(pageSize: Int?, changeCounter: UInt32) {
@@ -131,7 +132,7 @@ struct JournalState: Equatable, Sendable {
     self.changeCounter = changeCounter
   }
 
-  /// - Throws: when the header cannot be read. A file that is shorter has no state but the first.
+  /// - Throws: if the header cannot be read. A file that is too short for a header gives an empty state.
   init(_ database: some ByteSource) throws(Doubt) {
     var failure: Doubt?
     withUnsafeTemporaryAllocation(byteCount: 100, alignment: 8) { buffer in

@@ -1,42 +1,42 @@
 /// Reads frames of a WAL: which pages commits wrote, and their new images.
 ///
-/// Mutable state: `images` and `frames`, of the tick that is being read.
+/// Mutable state: `images` and `frames`, which belong to the tick that is being read.
 ///
 /// Owner: the thread that follows the file.
 package final class FrameReader {
   /// A page as a commit wrote it.
   struct Frame {
     var page: UInt32
-    /// From 1 up, in its generation.
+    /// The frame's number in its generation, from 1 up.
     var number: UInt32
-    /// Where its image is in `images`; -1 when it was not kept.
+    /// Where the page's image is in `images`; -1 if it was not kept.
     var image: Int
   }
 
-  /// A run of frames that was read.
+  /// The result of reading a run of frames.
   struct Run {
     /// The last frame of the last commit.
     var last: UInt32
     var commits = 0
     /// The checksum of the last commit.
     var checksum: WALChecksum
-    /// Behind the run is a frame of an older generation, or the file's end: so nothing behind it was overwritten or cut
-    /// off.
+    /// Whether the run is followed by a frame of an older generation, or by the file's end. If so, nothing after the
+    /// run was overwritten or cut off.
     var isEndSeen = false
-    /// Commit frames are repeated, so commits cannot be counted.
+    /// Whether commit frames are repeated, so that commits cannot be counted.
     var isPadded = false
   }
 
   /// Which frames to read.
   struct Request {
-    /// The frame before the first.
+    /// The number of the frame before the first one to read.
     var from: UInt32
-    /// The last; nil: as many as there are.
+    /// The number of the last frame to read; nil to read as many as exist.
     var to: UInt32?
     var salts: UInt64
     var checksum: WALChecksum
     var isBigEndian: Bool
-    /// The generation that is current: its frames do not show where an earlier one ends.
+    /// The salts of the current generation, whose frames do not show where an earlier generation ends.
     var current: UInt64
     var keepsImages = true
     var looksForPadding = false
@@ -44,22 +44,22 @@ package final class FrameReader {
 
   static let headerSize = 32
   static let frameHeaderSize = 24
-  /// A tick of more reads its pages from where they are, one by one.
+  /// The most bytes of images that are kept. A tick with more reads each page from the file when it needs it.
   private static let keptBytes = 16 << 20
   private static let chunkBytes = 1 << 20
 
-  /// Where a commit ends.
+  /// The end of a commit.
   struct Commit {
-    /// Its last frame.
+    /// The commit's last frame.
     var frame: UInt32
     var checksum: WALChecksum
-    /// Pages of the database after it.
+    /// The number of pages of the database after the commit.
     var pageCount: UInt32
   }
 
   let images = ByteBuffer(capacity: 64 << 10)
   @exclusivity(unchecked) private(set) var frames: [Frame] = []
-  /// The commits that `frames` are of.
+  /// The commits that wrote `frames`.
   @exclusivity(unchecked) private(set) var commits: [Commit] = []
   private let scratch = ByteBuffer(capacity: 64 << 10)
 
@@ -70,20 +70,20 @@ package final class FrameReader {
     commits.removeAll(keepingCapacity: true)
   }
 
-  /// Whether each frame is of a later page than the one before.
+  /// Whether the page numbers of `frames` ascend.
   var pagesAscend: Bool {
     for index in frames.indices.dropFirst() where frames[index].page <= frames[index - 1].page { return false }
     return true
   }
 
-  /// Where a frame of a generation is in the file.
+  /// The offset of a frame in the file, in bytes.
   static func offset(of frame: UInt32, pageSize: Int) -> Int {
     headerSize + (Int(frame) - 1) * (pageSize + frameHeaderSize)
   }
 
   /// Reads the header of the WAL and returns the checksum with which its chain begins.
   ///
-  /// - Throws: `walHeader` when it is not the header of the generation that the WAL-index names.
+  /// - Throws: `walHeader` if the WAL has another generation than the WAL-index.
   func begin(_ wal: some ByteSource, _ index: WALIndexHeader, pageSize: Int) throws(Doubt) -> WALChecksum {
     scratch.resize(to: Self.headerSize)
     guard try wal.read(into: scratch.start, Self.headerSize, at: 0) else { throw Doubt(.walHeader) }
@@ -107,7 +107,7 @@ package final class FrameReader {
     let frameSize = pageSize + Self.frameHeaderSize
     let total = request.to.map { Int($0 - request.from) * frameSize }
     let isKept = request.keepsImages && (total ?? .max) <= Self.keptBytes - images.count
-    // A damaged index may name the largest number.
+    // The loop compares `frame` with the end without adding to it, because a damaged index may have the largest number.
     while state.frame < request.to ?? .max, !state.isOver {
       let buffer = isKept ? images : scratch
       if !isKept { buffer.removeAll() }
@@ -130,9 +130,9 @@ package final class FrameReader {
     return state.run
   }
 
-  /// Whether the file ends exactly behind a frame that still is its generation's. A file that was cut would be shorter,
-  /// or have frames of a later generation up to there. (`journal_size_limit` may cut to this very size, by chance
-  /// alone.)
+  /// Whether the file ends exactly after a frame that still belongs to its generation. A WAL that was cut would be
+  /// shorter, or have frames of a later generation up to its end. (`journal_size_limit` cuts to this very size only by
+  /// chance.)
   private func endsFile(
     _ wal: some ByteSource, _ pageSize: Int, _ salts: UInt64, _ last: UInt32
   ) throws(Doubt) -> Bool {
@@ -152,7 +152,7 @@ package final class FrameReader {
     var isOver = false
     /// The number of `frames` that belong to complete commits.
     var committed: Int
-    /// The frame before, when it was a commit's last.
+    /// The previous frame, if it ended a commit.
     var lastCommit: (page: UInt32, pages: UInt32, hash: UInt64)?
 
     init(_ request: Request, committed: Int) {
@@ -166,7 +166,7 @@ package final class FrameReader {
 
   private func frameCount(_ request: Request, _ state: Reading, _ frameSize: Int, isKept: Bool) -> Int {
     guard let to = request.to else {
-      // Most often there is nothing.
+      // Most often there are no frames to read.
       return state.frame == request.from ? 1 : max(1, (64 << 10) / frameSize)
     }
     let left = Int(to - state.frame)
@@ -181,7 +181,7 @@ package final class FrameReader {
     let salts = start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
     if page == 0 || salts != request.salts {
       state.isOver = true
-      // A frame of an older generation. (SQLite 3.40 may write salts of zero, which say nothing.)
+      // This is a frame of an older generation. (SQLite 3.40 may write salts of zero, which prove nothing.)
       state.run.isEndSeen = isWhole && page != 0 && salts != 0 && salts != request.current
       return
     }
@@ -204,7 +204,8 @@ package final class FrameReader {
     commits.append(Commit(frame: state.frame, checksum: state.sum, pageCount: pages))
   }
 
-  /// `PRAGMA synchronous=FULL` without powersafe overwrite repeats the commit frame up to the end of a sector.
+  /// Detects commit frames that `PRAGMA synchronous=FULL` without powersafe overwrite repeats up to the end of a
+  /// sector.
   private func notePadding(
     _ start: UnsafeRawPointer, _ pageSize: Int, _ page: UInt32, _ pages: UInt32, _ state: inout Reading
   ) {

@@ -3,16 +3,16 @@ import Synchronization
 
 /// The WAL-index as SQLite maps it: memory that all users of the database share.
 ///
-/// SQLite's own mapping is read, so it is valid for as long as the connection is open: a database cannot leave WAL mode
-/// while it is.
+/// SQLite's own mapping is read. It is valid as long as the connection is open, because the database cannot leave WAL
+/// mode before.
 ///
 /// Owner: the thread that uses the connection.
 package struct SharedIndex {
-  /// The size of the pieces that SQLite maps.
+  /// The size of the regions that SQLite maps, in bytes.
   package static let regionSize = 32 << 10
-  /// After both copies of the header: the number of frames that are in the database file.
+  /// The offset of the number of frames that are in the database file, after both copies of the header.
   private static let backfillOffset = 96
-  /// After that and the read marks: the last frame that a checkpoint has begun to write into the database file.
+  /// The offset of the last frame that a checkpoint has begun to copy into the database file, after the read marks.
   private static let attemptOffset = 128
 
   private let start: UnsafeRawPointer
@@ -25,18 +25,18 @@ package struct SharedIndex {
     else { return nil }
     var region: UnsafeMutableRawPointer?
     let code = map(file, 0, Int32(Self.regionSize), 0, &region)
-    // Read-only is good enough; SQLITE_READONLY_CANTINIT is the index of SQLite's own.
+    // Read-only access is enough. With SQLITE_READONLY_CANTINIT, SQLite has an index of its own.
     guard code == SQLITE_OK || code == SQLITE_READONLY, let region else { return nil }
     start = UnsafeRawPointer(region)
   }
 
-  /// The newest state; nil while a commit is writing it.
+  /// The header of the newest state; nil while a commit is writing it.
   func header() -> WALIndexHeader? { WALIndexHeader.read(start) }
 
-  /// How many frames of the newest generation are in the database file.
+  /// The number of frames of the newest generation that are in the database file.
   func backfilled() -> UInt32 { frameCount(at: Self.backfillOffset) }
 
-  /// How many may be there, or be on their way.
+  /// The number of frames that are in the database file or are being copied to it.
   func backfillAttempted() -> UInt32 { frameCount(at: Self.attemptOffset) }
 
   private func frameCount(at offset: Int) -> UInt32 {
@@ -45,12 +45,12 @@ package struct SharedIndex {
     return count
   }
 
-  /// Whether the header has changed. No system call, no lock.
+  /// Whether the header has changed since it was noted. Makes no system call and takes no lock.
   func differs(from noted: NotedHeader) -> Bool { noted.differs(from: start) }
 
   func note() -> NotedHeader { NotedHeader(start) }
 
-  /// The bytes of a header's first copy, which is written last.
+  /// The bytes of the first copy of the header, which SQLite writes after the second.
   struct NotedHeader {
     private let words: InlineWords
 

@@ -2,28 +2,28 @@ import Synchronization
 
 /// The header of the WAL-index: which state of a database in WAL mode is the newest.
 ///
-/// All users of the database share it as memory; every commit writes it anew, twice, after everything else
+/// All users of the database share it as memory; every commit writes both copies of it anew, after everything else
 /// (https://sqlite.org/walformat.html#the_wal_index_header). Its numbers are in the machine's own byte order.
 package struct WALIndexHeader: Equatable, Sendable {
-  /// Bytes of one copy.
+  /// The size of one copy, in bytes.
   static let size = 48
-  /// The only format there is; forks (WAL2) have others.
+  /// SQLite's only format version. Forks such as WAL2 have other versions.
   static let knownVersion: UInt32 = 3_007_000
 
   let version: UInt32
-  /// Counts commits; a recovery sets it to 0.
+  /// A count of commits, which a recovery sets to 0.
   let changes: UInt32
   let isInitialized: Bool
-  /// Whether checksums are computed of big-endian words.
+  /// Whether checksums are computed from big-endian words.
   let isBigEndian: Bool
   let pageSize: Int
-  /// Frames that are committed.
+  /// The number of committed frames.
   let frameCount: UInt32
-  /// Pages of the database in this state.
+  /// The number of pages of the database in this state.
   let pageCount: UInt32
   /// The checksum of the last committed frame, from which the chain continues.
   let checksum: WALChecksum
-  /// Which generation of the WAL it is: as bytes, as they are in the frames.
+  /// The salts of the WAL's generation, in the same byte order as in the frames.
   let salts: UInt64
   private let padding: UInt32
   private let ownChecksum: WALChecksum
@@ -47,7 +47,7 @@ package struct WALIndexHeader: Equatable, Sendable {
 
   /// The header as it was after another commit of the same generation.
   ///
-  /// - Parameter distance: how many commits came in between, that one included; negative: it was an earlier one.
+  /// - Parameter distance: the number of commits from this state to that one; negative if that one is earlier.
   func moved(to commit: FrameReader.Commit, by distance: Int) -> WALIndexHeader {
     withUnsafeTemporaryAllocation(byteCount: WALIndexHeader.size, alignment: 8) { bytes in
       let start = bytes.baseAddress!
@@ -94,22 +94,23 @@ package struct WALIndexHeader: Equatable, Sendable {
     put(ownChecksum.second, at: 44)
   }
 
-  /// The part of the salts that grows by one with every generation.
+  /// The first salt, which grows by one with every generation.
   var generation: UInt32 {
     withUnsafeBytes(of: salts) { $0.baseAddress!.bigEndian32(0) }
   }
 
-  /// Whether the WAL has started over since. False where the WAL-index was made anew in between, or another file.
+  /// Whether the WAL has started over since the other header. False if the WAL-index was rebuilt in between, or is of
+  /// another file.
   func isOfLaterGeneration(than other: WALIndexHeader) -> Bool {
     (1...1 << 16).contains(generation &- other.generation) && changes >= other.changes
   }
 
-  /// Whether the WAL has started over since, and nothing was committed to it or to the end of the one before.
+  /// Whether the WAL has started over since the other header, without a commit since.
   func beginsAnew(after other: WALIndexHeader) -> Bool {
     frameCount == 0 && changes == other.changes && isOfLaterGeneration(than: other)
   }
 
-  /// Reads both copies as SQLite does: nil while a commit is writing them.
+  /// Reads both copies as SQLite does. Nil while a commit is writing them.
   static func read(_ start: UnsafeRawPointer) -> WALIndexHeader? {
     withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { copy in
       copy.copyMemory(from: UnsafeRawBufferPointer(start: start, count: size))
@@ -125,7 +126,7 @@ package struct WALIndexHeader: Equatable, Sendable {
   }
 }
 
-/// SQLite's checksum of the WAL: each frame's continues the one before.
+/// SQLite's checksum of the WAL. The checksum of each frame continues that of the previous frame.
 struct WALChecksum: Equatable, Sendable {
   var first: UInt32
   var second: UInt32
@@ -135,13 +136,13 @@ struct WALChecksum: Equatable, Sendable {
     self.second = second
   }
 
-  /// - Parameter count: a multiple of 8.
+  /// - Parameter count: the number of bytes, a multiple of 8.
   mutating func add(_ start: UnsafeRawPointer, _ count: Int, isNative: Bool) {
     var (one, two) = (first, second)
     var cursor = start
     let end = start + count
     if isNative {
-      // Four steps at a time: the loop itself would be a fifth of the work.
+      // The loop takes four steps at a time, because otherwise a fifth of the time goes to the loop itself.
       while cursor + 32 <= end {
         for step in 0..<4 {
           one &+= cursor.loadUnaligned(fromByteOffset: 8 &* step, as: UInt32.self) &+ two
