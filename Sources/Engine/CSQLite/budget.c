@@ -2,8 +2,8 @@
  *
  * SQLite looks at neither interrupts nor the clock while it compiles a statement (3.41 is the first that does), nor
  * inside one function or operator, nor while it sorts. But all of them allocate memory, and SQLite is tested for every
- * allocation that fails. So its allocator is where what has used up its budget is stopped. Functions that work long
- * without allocating are ours (functions.c) and ask by themselves.
+ * allocation that fails. So the allocator stops SQLite when the budget is spent. Functions that work long without
+ * allocating are replaced by ours (functions.c), which check the budget themselves.
  */
 #include "CSQLite.h"
 
@@ -11,18 +11,18 @@
 #include <stddef.h>
 #include <time.h>
 
-/* SQLite's own allocator. Written once, before any thread. */
+/* SQLite's own allocator. Written once, before any thread starts. */
 static sqlite3_mem_methods inner;
 
 /* The amount of work between two readings of the clock. An allocation counts 1, and 1 more for each 4 kB. */
 static const int64_t patience = 128;
 
-/* The thread's own. */
+/* The state of each thread. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
   sqlite_budget limits;
   /* Bytes that the thread has allocated and not freed. Negative when it freed allocations of other threads. */
   int64_t bytes;
-  /* Work that is left until the clock is looked at. */
+  /* Work that is left until the clock is read. */
   int64_t countdown;
   sqlite_budget_end end;
 } thread = {{INT64_MAX, INT64_MAX, INT64_MAX, 0}, 0, 0, SQLITE_BUDGET_LEFT};
@@ -60,7 +60,7 @@ sqlite_budget_end sqlite_budget_reason(void) { return thread.end; }
 
 void sqlite_budget_refuse(void) { thread.end = SQLITE_BUDGET_NO_STEPS; }
 
-/* Looks at the clocks, `late` after what they may show. */
+/* Reads the clocks. Whether the deadline passed more than `late` ago, or the processor time is used up. */
 static int is_late(int64_t late) {
   thread.countdown = patience;
   if (nanoseconds(CLOCK_MONOTONIC) > after(thread.limits.deadline, late)) return 1;
@@ -87,8 +87,8 @@ int sqlite_budget_work(int64_t work) {
   return sqlite_budget_is_spent();
 }
 
-/* While a statement runs, SQLite is interrupted rather than made to fail: a failed allocation ends its transaction.
- * Code that does not check for interrupts may use this much more. */
+/* While a statement runs, SQLite is interrupted first, because a failed allocation would end its transaction. Code that
+ * does not check for interrupts may use this much more memory before allocations fail. */
 static const int64_t grace_bytes = 64 << 20;
 static const int64_t grace_nanoseconds = 100000000;
 
@@ -130,7 +130,7 @@ static void *reallocate(void *memory, int size) {
 
 static int size(void *memory) { return inner.xSize(memory); }
 
-/* Before `main`: SQLite takes no other allocator once it has allocated something. */
+/* Runs before `main`, because SQLite accepts no other allocator once it has allocated memory. */
 __attribute__((constructor)) static void install(void) {
   if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &inner) != SQLITE_OK) return;
   sqlite3_mem_methods methods = inner;

@@ -4,13 +4,13 @@
 
 #include "CSQLite.h"
 
-/* Steps of one call of a function that is not linear. About 100 ms. */
+/* The most steps of one call of a function that is not linear, which take about 100 ms. */
 static const int64_t most_steps = 20000000;
 
-/* Ends a call whose work would be too much, in one sentence. */
+/* Fails a call that would take too many steps, with an error message. */
 void call_refuse(sqlite3_context *context, const char *message);
 
-/* Accounts for some bytes. Returns whether the call is over, because the budget is. */
+/* Counts the work for some bytes. Returns whether the call has failed because the budget is spent. */
 int call_is_over(sqlite3_context *context, int64_t bytes);
 
 /* LIKE, as SQLite's own function: the pattern comes first. */

@@ -50,7 +50,7 @@ static int disconnect(sqlite3_vtab *vtab) {
   return SQLITE_OK;
 }
 
-/* Few rows, whatever the condition: in a join this table comes first. */
+/* Reports few rows whatever the condition, so that a join begins with this table. */
 static int choose_plan(sqlite3_vtab *vtab, sqlite3_index_info *info) {
   (void)vtab;
   info->estimatedCost = 1;
@@ -98,7 +98,7 @@ static int64_t row(const captured_cursor *cursor) {
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
   const captured_cursor *cursor = (captured_cursor *)base;
   const sqlite_captured *table = cursor->table;
-  /* The hidden one. */
+  /* The hidden column with the rows' signs. */
   if (column == table->columns) {
     sqlite3_result_int(context, table->signs == NULL ? 1 : table->signs[row(cursor)]);
     return SQLITE_OK;
@@ -142,7 +142,7 @@ static const sqlite3_module module = {
     .xRowid = read_rowid,
 };
 
-/* The connection has no table of the module any more. */
+/* Called when the connection has no table of the module any more. */
 static void free_table(void *context) {
   sqlite_captured *table = context;
   sqlite3_free(table->declaration);
@@ -161,7 +161,7 @@ sqlite_captured *sqlite_captured_create(sqlite3 *connection, const char *name, c
     free_table(table);
     return NULL;
   }
-  /* Frees the table, also when it fails. */
+  /* This frees the table even if it fails. */
   int code = sqlite3_create_module_v2(connection, name, &module, table, free_table);
   if (code == SQLITE_OK) {
     code = sqlite3_exec(connection, sql, NULL, NULL, NULL);

@@ -1,5 +1,5 @@
-/* An application's own collations, tokenizers and functions, which SQLite knows nothing of outside of it: its library,
- * or stand-ins. */
+/* Collations, tokenizers and functions that only an application defines: loads them from the application's library, or
+ * registers stand-ins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 typedef struct part {
   char *name;
-  /* For a tokenizer, its stand-in; for an extension, its entry point or NULL. */
+  /* The name of a tokenizer's stand-in; for an extension, its entry point or NULL. */
   char *other;
   int kind;
   struct part *next;
 } part;
 
-/* Written before the first connection is opened, and read by all. */
+/* Written before the first connection is opened, and then only read. */
 static part *collations, *tokenizers, *extensions;
 
 static int compare(void *kind, int left_length, const void *left, int right_length, const void *right) {
@@ -27,7 +27,7 @@ static int compare(void *kind, int left_length, const void *left, int right_leng
   return order != 0 ? order : left_length - right_length;
 }
 
-/* The tokenizer that stands in, made without the arguments of the other. */
+/* A tokenizer that stands in for the application's. It is created without the arguments of that one. */
 typedef struct {
   fts5_tokenizer base;
   void *data;
@@ -61,8 +61,8 @@ static fts5_api *api_of(sqlite3 *connection) {
   return api;
 }
 
-/* Stand-ins are for reading: an index that is written with another order, or other words, than its application's would
- * be damaged. */
+/* Adds stand-ins to a connection that only reads. Writing an index in another order, or with other words, than the
+ * application's would damage it. */
 static int add_stand_ins(sqlite3 *connection) {
   for (const part *each = collations; each != NULL; each = each->next) {
     int code = sqlite3_create_collation_v2(connection, each->name, SQLITE_UTF8, (void *)(intptr_t)each->kind, compare, NULL);

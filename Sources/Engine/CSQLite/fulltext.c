@@ -1,9 +1,9 @@
 /* FTS5's snippet and highlight, registered in the place of its own: the same results, with the work bounded.
  *
  * FTS5's snippet compares all places of the words in a row with one another: 35 s for a row with 40,000 of them. Its
- * highlight copies what it has written for every word. Neither asks for anything meanwhile. Here a window over the
- * sorted places is scored, and what is written grows in doubling steps. The results are those of SQLite 3.40, which
- * FullTextTests compare.
+ * highlight copies its whole output for every word. Neither checks the budget. Here a window over the sorted places is
+ * scored, and the memory of the output is doubled when it is full. The results are those of SQLite 3.40; FullTextTests
+ * compare them.
  */
 #include "calls.h"
 #include "fulltext.h"
@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Limits of all columns of a row together: bytes, and words. Cutting a text into words takes 50 ns a word. */
+/* Limits of the text of all columns of a row, in bytes and in words. Splitting a text takes 50 ns a word. */
 static const int64_t longest_text = 4 << 20;
 static const int64_t most_words = 1 << 20;
 
-/* A place of a phrase: its first word, counted from 0, and its last. */
+/* A place of a phrase: the number of its first word, counted from 0, and of its last. */
 typedef struct {
   int phrase, first, last;
 } place;
 
-/* A call. A column's text and places are those of the column that was read last. */
+/* The state of a call. `text` and `places` belong to the column that was read last. */
 typedef struct {
   const Fts5ExtensionApi *api;
   Fts5Context *context;
@@ -29,29 +29,29 @@ typedef struct {
   int length, words;
   place *places;
   int count;
-  /* Words that begin a sentence, in order. */
+  /* The numbers of words that begin a sentence, in order. */
   int *sentences;
   int sentence_count, sentence_room;
-  /* While the text is cut into words. */
+  /* The number of the next word, while the text is split. */
   int word;
 } call;
 
-/* The output, and its source. Overlapping places are one. */
+/* The output, and its source. Overlapping places are combined into one. */
 typedef struct {
   call *call;
   const char *open, *close;
   sqlite3_str *out;
   int next;
   place current;
-  /* Words; `end` is -1 for all. */
+  /* The numbers of the first and last word to write; `end` is -1 to write all. */
   int start, end;
-  /* Bytes of the text that are written. */
+  /* The number of bytes of the text that are written already. */
   int done;
 } writing;
 
 static void write_bytes(sqlite3_str *out, const char *bytes, int length) {
   if (bytes == NULL || length <= 0) return;
-  /* As %.*s does, which ends at a NUL. */
+  /* Ends at a NUL, as %.*s does. */
   const char *end = memchr(bytes, 0, (size_t)length);
   sqlite3_str_append(out, bytes, end ? (int)(end - bytes) : length);
 }
@@ -60,7 +60,7 @@ static void write_text(sqlite3_str *out, const char *text) {
   if (text) sqlite3_str_appendall(out, text);
 }
 
-/* The next places that overlap; `first` is -1 behind the last. */
+/* Advances to the next place, combined with the places that overlap it; `first` is -1 after the last one. */
 static void advance(writing *writing) {
   const call *call = writing->call;
   writing->current.first = writing->current.last = -1;
@@ -133,8 +133,7 @@ static int tokenize(call *call, void *context, int (*take)(void *, int, const ch
   return call->api->xTokenize(call->context, call->text, call->length, context, take);
 }
 
-/* Whether the columns from `first` to before `end` are short enough for what is done with them. Reads them and their
- * sizes. */
+/* Checks that the columns from `first` to before `end` are short enough. Reads them and their sizes. */
 static int check(call *call, int first, int end) {
   int64_t bytes = 0, words = 0, phrases = call->api->xPhraseCount(call->context);
   for (int column = first; column < end; column++) {
@@ -143,14 +142,14 @@ static int check(call *call, int first, int end) {
     int code = call->api->xColumnText(call->context, column, &text, &length);
     if (code == SQLITE_OK) {
       bytes += length;
-      /* It may be counted by cutting the text into words. */
+      /* The bytes are checked first, because FTS5 may have to split the text to count its words. */
       if (bytes > longest_text) return SQLITE_TOOBIG;
       code = call->api->xColumnSize(call->context, column, &size);
     }
     if (code != SQLITE_OK) return code;
     words += size;
   }
-  /* Making the list of places goes through all phrases for each. */
+  /* FTS5 goes through all phrases for each place that it adds to the list of places. */
   return words > most_words || words * phrases > most_steps / (phrases ? phrases : 1) ? SQLITE_TOOBIG : SQLITE_OK;
 }
 
@@ -218,8 +217,8 @@ typedef struct {
   int score, column, start, words;
 } best;
 
-/* The score of `words` words from `start` on, for places from `index` on: 1,000 for each phrase that is there, 1 for
- * each further place of it. `last` becomes the end of the last place. */
+/* The score of the window of `words` words from `start` on, whose first place is `index`: 1,000 for each phrase in it,
+ * and 1 for each further place of a phrase. Sets `last` to the end of the last place. */
 static int score(call *call, unsigned char *seen, int index, int start, int words, int *last) {
   int result = 0, begin = index;
   int64_t end = (int64_t)start + words;
@@ -241,12 +240,12 @@ static void improve(best *best, int score, int column, int start, int words) {
   best->words = words;
 }
 
-/* Scores the windows that begin near the places of a column, or with the sentences that these are in. */
+/* Scores the windows that begin near the places of a column, or at the beginning of the sentences with these places. */
 static void find_best(call *call, best *best, unsigned char *seen, int column, int words) {
   int sentence = 0, from = 0;
   for (int index = 0; index < call->count && call->steps >= 0; index++) {
     int first = call->places[index].first, last = 0;
-    /* Places of several phrases may begin with one word. */
+    /* Places of several phrases may begin with the same word. */
     int same = index;
     while (same > 0 && call->places[same - 1].first == first) same -= 1;
     int value = score(call, seen, same, first, words, &last);
@@ -306,7 +305,7 @@ static void snippet(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_conte
 int fulltext_install(sqlite3 *connection) {
   fts5_api *api = NULL;
   sqlite3_stmt *statement = NULL;
-  /* Where SQLite has no FTS5, there is nothing to do. */
+  /* If SQLite was built without FTS5, nothing is replaced. */
   if (sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &statement, NULL) != SQLITE_OK) return SQLITE_OK;
   sqlite3_bind_pointer(statement, 1, &api, "fts5_api_ptr", NULL);
   sqlite3_step(statement);

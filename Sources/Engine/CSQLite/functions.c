@@ -1,7 +1,7 @@
-/* SQLite's functions whose time grows with more than the length of their arguments, written anew: the same results in
- * linear time, or an error. Names and order are those of SQLite's func.c, whose behaviour every line here follows;
- * FunctionTests compares them. They ask for the thread's budget, because SQLite asks for nothing between two calls in
- * one row.
+/* Replacements of SQLite's functions whose time is more than proportional to the length of their arguments: they return
+ * the same results in linear time, or an error. Names and order are those of SQLite's func.c, whose behaviour every
+ * line here follows; FunctionTests compare them. They check the thread's budget, because SQLite checks nothing between
+ * two calls in one row.
  */
 #include "CSQLite.h"
 #include "calls.h"
@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The longest text of replace, which goes through it twice, and the longest value that instr converts to text. In
- * bytes. */
+/* The longest text of replace, which scans it twice, and the longest value that instr converts to text, in bytes. */
 static const int longest_replaced = 24 << 20;
 
 /* The longest text that instr looks for, in bytes. Preparing the search takes longer than the search itself. */
@@ -28,13 +27,13 @@ void call_refuse(sqlite3_context *context, const char *message) {
 }
 
 int call_is_over(sqlite3_context *context, int64_t bytes) {
-  /* SQLite's own steps already count short texts. */
+  /* The steps of SQLite's virtual machine, which are limited, bound the time for short texts. */
   if (bytes < 1024 || !sqlite_budget_work(bytes / 1024)) return 0;
   sqlite3_result_error_code(context, SQLITE_INTERRUPT);
   return 1;
 }
 
-/* The number of characters before `end`, as instr counts them: a byte and its continuation bytes are one. */
+/* The number of characters before `end`, as instr counts them: a byte and its continuation bytes are one character. */
 static int64_t characters(const unsigned char *text, int64_t end) {
   int64_t count = 0;
   for (int64_t index = 1; index <= end; index++) count += !utf8_continues(text[index]);
@@ -44,7 +43,8 @@ static int64_t characters(const unsigned char *text, int64_t end) {
 static void found(sqlite3_context *context, const unsigned char *text, int64_t count, const unsigned char *bytes,
                   int64_t length, int is_text) {
   if (length > count) return sqlite3_result_int(context, 0);
-  /* In a text, only its first character may begin with a byte that continues one. */
+  /* SQLite compares at the beginnings of characters. Only the first character of a text may begin with a continuation
+   * byte. */
   if (is_text && utf8_continues(bytes[0])) {
     return sqlite3_result_int(context, memcmp(text, bytes, (size_t)length) == 0);
   }
@@ -69,7 +69,7 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
     if (bytes == NULL || (length > 0 && text == NULL)) return sqlite3_result_error_nomem(context);
     return found(context, text, length, bytes, needle_length, 0);
   }
-  /* A BLOB compared with a text is taken for a text, and stays a BLOB where it came from. */
+  /* If one value is a text and the other a BLOB, copies of both are converted to text. */
   int is_mixed = type == SQLITE_BLOB || needle_type == SQLITE_BLOB;
   if (is_mixed && (int64_t)length + needle_length > longest_replaced) {
     return call_refuse(context, "instr has a text and a BLOB that are too long");
@@ -82,8 +82,8 @@ static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
   if (bytes == NULL || text == NULL) {
     sqlite3_result_error_nomem(context);
   } else if (needle_length == 0) {
-    /* A BLOB that is shorter than a character of the encoding. SQLite then finds the NUL that ends the text, or one in
-     * it. */
+    /* The needle is a BLOB that is shorter than a character of the encoding, and its text is empty. SQLite then finds
+     * the first NUL in the text, or the one that ends it. */
     const unsigned char *end = memchr(text, 0, (size_t)length + 1);
     sqlite3_result_int(context, (int)(1 + characters(text, end - text)));
   } else {
@@ -139,7 +139,7 @@ static void replace(sqlite3_context *context, int count, sqlite3_value **values)
   sqlite3_result_text(context, (char *)result, (int)result_length, sqlite3_free);
 }
 
-/* The length of the first character of the set that is at one end of the text; 0 when none is. */
+/* The length of the first character of the set that is at this end of the text; 0 if no character of the set is. */
 static int64_t trimmed(const unsigned char *text, int64_t length, const unsigned char *set, int at_end, int64_t *steps) {
   for (int64_t size; *set; set += size) {
     size = utf8_skip(set);
@@ -150,7 +150,7 @@ static int64_t trimmed(const unsigned char *text, int64_t length, const unsigned
   return 0;
 }
 
-/* The user data says which: 1 left, 2 right, 3 both. */
+/* The user data says which ends are trimmed: 1 left, 2 right, 3 both. */
 static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
   intptr_t ends = (intptr_t)sqlite3_user_data(context);
   if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
@@ -170,8 +170,8 @@ static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
   sqlite3_result_text(context, (const char *)text, (int)length, SQLITE_TRANSIENT);
 }
 
-/* json_patch compares every name of one argument with every name of the other. SQLite's own runs on a separate
- * connection, with arguments for which that takes little time. */
+/* json_patch compares every name of one argument with every name of the other. This runs SQLite's json_patch on a
+ * separate connection, if the arguments are short enough for that to take little time. */
 static void json_patch(sqlite3_context *context, int count, sqlite3_value **values) {
   (void)count;
   int64_t product = (int64_t)sqlite3_value_bytes(values[0]) * sqlite3_value_bytes(values[1]);
@@ -195,7 +195,7 @@ static void json_patch(sqlite3_context *context, int count, sqlite3_value **valu
   sqlite3_finalize(statement);
 }
 
-/* A byte takes several nanoseconds. */
+/* randomblob with limited length, because a byte takes several nanoseconds. */
 static void randomblob(sqlite3_context *context, int count, sqlite3_value **values) {
   (void)count;
   sqlite3_int64 length = sqlite3_value_int64(values[0]);

@@ -1,18 +1,18 @@
-/* LIKE as SQLite's func.c has it, with its steps counted. */
+/* LIKE as in SQLite's func.c, with its steps counted. */
 #include "calls.h"
 
 #include <stddef.h>
 #include <string.h>
 
 typedef struct {
-  /* Its wildcards; 0 when the escape character is one of them. */
+  /* The wildcards and the escape character. A wildcard is 0 if it is the escape character. */
   unsigned all, one, escape;
   int64_t steps;
 } like_rules;
 
 enum { MATCH, NO_MATCH, NO_WILDCARD_MATCH };
 
-/* As SQLite reads UTF-8, with all that is not. */
+/* Reads a character as SQLite does, even if the text is not valid UTF-8. */
 static unsigned read_character(const unsigned char **text) {
   unsigned c = *(*text)++;
   if (c < 0xC0) return c;
@@ -26,7 +26,7 @@ static unsigned lower(unsigned c) { return c >= 'A' && c <= 'Z' ? c + 32 : c; }
 
 static int like_from(const unsigned char *pattern, const unsigned char *text, like_rules *rules);
 
-/* Behind a wildcard that stands for anything: `c` is the character that has to come. */
+/* Matches the rest after `%`: `c` is the next character of the pattern, which the text must contain. */
 static int like_rest(unsigned c, const unsigned char *pattern, const unsigned char *text, like_rules *rules) {
   char stops[3] = {(char)lower(c), c >= 'a' && c <= 'z' ? (char)(c - 32) : (char)c, 0};
   for (;;) {
@@ -44,7 +44,7 @@ static int like_rest(unsigned c, const unsigned char *pattern, const unsigned ch
   }
 }
 
-/* Wildcards, after the first of them, and what follows them. */
+/* Matches the rest after the first `%`: further wildcards, and the pattern after them. */
 static int like_wildcards(const unsigned char *pattern, const unsigned char *text, like_rules *rules) {
   unsigned c;
   while ((c = read_character(&pattern)) == rules->all || (c == rules->one && rules->one != 0)) {
@@ -74,12 +74,12 @@ static int like_from(const unsigned char *pattern, const unsigned char *text, li
   return *text == 0 ? MATCH : NO_MATCH;
 }
 
-/* Whether the text is one character and no more. */
+/* Whether the text is exactly one character. */
 static int is_single(const unsigned char *text) { return *text != 0 && text[utf8_skip(text)] == 0; }
 
 void call_like(sqlite3_context *context, int count, sqlite3_value **values) {
   like_rules rules = {'%', '_', 0, most_steps};
-  /* As Debian's SQLite is compiled. */
+  /* Debian's SQLite is compiled with this option. */
   if (sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS") &&
       (sqlite3_value_type(values[0]) == SQLITE_BLOB || sqlite3_value_type(values[1]) == SQLITE_BLOB)) {
     return sqlite3_result_int(context, 0);

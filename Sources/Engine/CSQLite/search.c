@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The largest suffix in the order of bytes, or in the reverse order: where it begins, less 1; and its period. */
+/* Returns the index before the largest suffix, in the order of bytes or in the reverse order, and sets its period. */
 static int64_t largest_suffix(const unsigned char *bytes, int64_t count, int is_reverse, int64_t *period) {
   int64_t start = -1, other = 0, length = 1;
   *period = 1;
@@ -44,12 +44,12 @@ needle needle_make(const unsigned char *bytes, int64_t count) {
 int64_t needle_find(const needle *needle, const unsigned char *text, int64_t count, int64_t start) {
   const unsigned char *bytes = needle->bytes;
   if (needle->count == 1) {
-    /* Where there are many of them one after the other, a call for each takes longer than all else. */
+    /* If the byte occurs many times in a row, a call of memchr for each would take most of the time. */
     if (start < count && text[start] == bytes[0]) return start;
     const unsigned char *found = start < count ? memchr(text + start, bytes[0], (size_t)(count - start)) : NULL;
     return found ? found - text : -1;
   }
-  /* The index of the last byte that is known to fit, from the comparison before. */
+  /* The index of the last byte of the needle that is known to match, from the previous comparison. */
   int64_t known = -1;
   while (start <= count - needle->count) {
     const unsigned char *here = text + start;

@@ -1,9 +1,9 @@
 /* SQLite's temporary files, in memory.
  *
- * With `PRAGMA temp_store = MEMORY` SQLite sorts all it has in one go, which takes seconds and asks for nothing. With
- * FILE it sorts two megabytes at a time and merges, but uses up the disk, which has no budget. So it is given files
- * that are memory: allocated by SQLite's allocator, they count. All other files are those of the file system that was
- * the default.
+ * With `PRAGMA temp_store = MEMORY` SQLite sorts all rows at once, which takes seconds and checks no budget. With FILE
+ * it sorts two megabytes at a time and merges, but uses the disk, which has no budget. So it gets temporary files in
+ * memory: they are allocated by SQLite's allocator, which counts them. All other files belong to the file system that
+ * was the default.
  */
 #include "CSQLite.h"
 
@@ -13,7 +13,7 @@ enum { block = 64 << 10 };
 
 typedef struct {
   sqlite3_file base;
-  /* `count` blocks, with `size` bytes in use. */
+  /* The file's memory: `count` blocks, with `size` bytes in use. */
   unsigned char **blocks;
   int64_t count, size;
 } memory_file;
@@ -52,10 +52,10 @@ static int read_file(sqlite3_file *base, void *buffer, int length, sqlite3_int64
   return is_short ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
 }
 
-/* Makes the file have so many blocks. */
+/* Extends the file to this number of blocks. */
 static int grow(memory_file *file, int64_t count) {
   if (count <= file->count) return SQLITE_OK;
-  /* In steps, so that a long file is not copied for every block. */
+  /* The array of blocks grows in steps of 256, so that it is not copied for every block. */
   int64_t room = (count + 255) / 256 * 256;
   if (room > (file->count + 255) / 256 * 256) {
     unsigned char **blocks = sqlite3_realloc64(file->blocks, (sqlite3_uint64)room * sizeof *blocks);

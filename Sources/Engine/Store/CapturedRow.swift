@@ -3,16 +3,16 @@ import ChangeCapture
 package import LiveQuery
 import RankedCollections
 
-/// One row of a table, as it is or was, as a virtual table on a connection: so SQLite evaluates expressions over rows
-/// that no file has.
+/// A virtual table on a connection that shows one row of a table, present or former. With it, SQLite evaluates
+/// expressions over rows that are in no file.
 ///
-/// Rows are packed values, one for each column, with text in UTF-8, wherever they came from.
+/// Rows are packed values, one for each column. Text is always in UTF-8.
 ///
 /// Owner: the connection's thread. To be dropped or released before the connection is closed.
 package final class CapturedRow {
   package let table: DatabaseSchema.Table
   package let storage: TableStorage
-  /// Nil where records do not tell all values.
+  /// Nil if records do not have all values of a row.
   private let decoder: RecordDecoder?
   private let encoding: TextEncoding
   private let connection: OpaquePointer
@@ -21,7 +21,7 @@ package final class CapturedRow {
   private let rowid: UnsafeMutablePointer<Int64>
   private var columnCount: Int { table.columns.count }
 
-  /// - Returns: nil for what is no table, or when SQLite refuses the declaration.
+  /// - Returns: nil for views and virtual tables, or if SQLite refuses the declaration.
   package init?(_ table: DatabaseSchema.Table, _ connection: OpaquePointer, _ encoding: TextEncoding) {
     guard table.kind == .table, let storage = table.storage, !table.columns.isEmpty,
       let declaration = CapturedRows.declaration(of: table.columns, in: storage.table.name, connection),
@@ -34,7 +34,7 @@ package final class CapturedRow {
     self.connection = connection
     self.module = module
     self.encoding = encoding
-    // Unreadable columns need not be reported.
+    // Columns that cannot be read are never reported, so the decoder need not know them.
     let unreadable = table.mask(of: table.unreadable.map(\.column))
     let computed = ColumnMask(rawValue: storage.computedColumns.rawValue & ~unreadable.rawValue)
     let tellsAll = computed == .none && storage.decoder.columnCount == table.columns.count
@@ -51,10 +51,10 @@ package final class CapturedRow {
   /// Removes the virtual table from the connection.
   package func drop() { _ = sqlite_captured_drop(connection, CapturedRows.name(of: storage.table.name)) }
 
-  /// Whether rows have to be looked up, as their records do not tell all values.
+  /// Whether rows must be looked up, because records do not have all of their values.
   package var isLookedUp: Bool { decoder == nil }
 
-  /// A row's values; nil where its record does not tell them.
+  /// A row's values; nil if its record does not have all of them.
   package func row(of record: UnsafeRawBufferPointer, rowid: Int64) -> PackedValues? {
     guard let decoder, decoder.decode(record, rowid: rowid, isUTF16: encoding != .utf8, into: values) else {
       return nil
@@ -65,7 +65,7 @@ package final class CapturedRow {
   }
 
   private func append(_ value: sqlite_row_value, to row: inout PackedValues) {
-    // For other types the length may be anything.
+    // Only text and blobs use this, because the length of other types is undefined.
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: value.bytes, count: Int(value.length)) }
     switch value.type {
     case SQLITE_INTEGER: row.append(value.number)
@@ -81,7 +81,7 @@ package final class CapturedRow {
   package func withRow<Result>(
     _ row: PackedValues, rowid: Int64, _ body: () throws(FreshetError) -> Result
   ) throws(FreshetError) -> Result {
-    // Text and blobs are borrowed from it.
+    // The values of text and blobs point into these bytes.
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: row.bytes.count, alignment: 1)
     defer { bytes.deallocate() }
     bytes.copyBytes(from: row.bytes)

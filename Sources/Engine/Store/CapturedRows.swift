@@ -4,19 +4,19 @@ package import Ground
 package import LiveQuery
 import RankedCollections
 
-/// The rows of one table that a tick has found changed, as a virtual table on a follower's connection.
+/// A virtual table on a follower's connection that shows the rows of one table that a tick has found changed.
 ///
-/// Capture has their records, so nothing needs to be looked up: queries over this table alone are evaluated over the
-/// virtual table, by their own SELECT with its WHERE. It is declared as the table is, with affinities and collations,
-/// so that each expression means what it means on the table.
+/// Capture has the records of these rows, so they need not be looked up: the SELECT of a query over this table alone,
+/// with its WHERE, is evaluated over the virtual table. The virtual table has the affinities and collations of the
+/// table, so that each expression has the same meaning.
 ///
 /// Owner: the follower's thread. Mutable state: the values of the rows that were loaded last. To be dropped or released
 /// before the connection is closed.
 package final class CapturedRows {
-  /// The name of the virtual table, with its schema, in statements of queries over a table.
+  /// The name of a table's virtual table in statements, with its schema.
   package static func reference(to table: String) -> String { "temp.\(quotedIdentifier(name(of: table)))" }
 
-  /// The hidden column that has a row's sign: 1 where it is there, -1 as it was.
+  /// The hidden column with a row's sign: 1 for a present row, -1 for a former one.
   package static let sign = ReservedNames.prefix + "sign"
 
   static func name(of table: String) -> String { ReservedNames.prefix + "captured_" + table }
@@ -29,18 +29,18 @@ package final class CapturedRows {
   @exclusivity(unchecked) private var values: UnsafeMutablePointer<sqlite_row_value>
   @exclusivity(unchecked) private var valueCapacity: Int
   @exclusivity(unchecked) private var rowids: [Int64] = []
-  /// The changes whose rows are there now; nil: none have been taken in this tick.
+  /// The changes that were taken; nil if the tick has no changes yet.
   @exclusivity(unchecked) private var changes: ChangedRows?
-  /// Whether all of these rows are known, once they have been decoded.
+  /// Whether all of these rows are known. Nil until they have been decoded.
   @exclusivity(unchecked) private var isKnown: Bool?
-  /// The number of keys that were reported: the number of different keys, unless one was reported twice.
+  /// The number of keys in the changes. It is the number of different keys, unless a key is there twice.
   @exclusivity(unchecked) private var keyCount = 0
-  /// By key, the row that has it now, or -1; made when it is first needed.
+  /// For each key, the index of the row that has it now, or -1. Made when it is first needed.
   @exclusivity(unchecked) private var rowOfKey: (keys: IdentityNumbers, rows: [Int32])?
-  /// The rows that the virtual table shows, where these are not all.
+  /// The indexes of the rows that the virtual table shows, if it does not show all of them.
   @exclusivity(unchecked) private var chosen: [Int32] = []
 
-  /// - Returns: nil when the table's records do not tell all of its values, or SQLite refuses the declaration.
+  /// - Returns: nil if the table's records do not have all of its values, or if SQLite refuses the declaration.
   package init?(
     _ storage: TableStorage, _ columns: [DatabaseTable.Column], _ connection: OpaquePointer, _ encoding: TextEncoding
   ) {
@@ -67,7 +67,7 @@ package final class CapturedRows {
   /// Removes the virtual table from the connection.
   package func drop() { _ = sqlite_captured_drop(connection, CapturedRows.name(of: storage.table.name)) }
 
-  /// The columns with the affinities and collations that they have in the table; nil when SQLite does not say.
+  /// Declares the columns with their affinities and collations; nil if SQLite does not report these.
   static func declaration(
     of columns: [DatabaseTable.Column], in table: String, _ connection: OpaquePointer
   ) -> String? {
@@ -84,7 +84,8 @@ package final class CapturedRows {
         isStrict = isStrict ?? self.isStrict(table, connection)
         affinity = isStrict == true ? .blob : .numeric
       }
-      // An expression with an application's own collation does not compile over the table either.
+      // If the collation belongs to an application and is missing here, an expression with it does not compile over the
+      // table either.
       let name = quotedIdentifier(String(cString: collation))
       let order = hasCollation(name, connection) ? " COLLATE \(name)" : ""
       list.append("\(quotedIdentifier(column.name)) \(affinity!.rawValue)\(order)")
@@ -109,15 +110,15 @@ package final class CapturedRows {
 
   // MARK: - Rows
 
-  /// Takes a tick's changes, from which results are to be brought up to date.
+  /// Takes the changes of a tick, which results are brought up to date from.
   package func take(_ changes: ChangedRows) {
     if self.changes === changes { return }
     (self.changes, isKnown, rowOfKey) = (changes, nil, nil)
   }
 
-  /// Decodes the rows that were taken, if that was not done yet.
+  /// Decodes the rows that were taken, unless they are decoded already.
   ///
-  /// - Returns: false when a row is not known: they must be looked up.
+  /// - Returns: false if a row is unknown, so that all must be looked up.
   /// - Complexity: O(rows × columns).
   package func load() -> Bool {
     if let isKnown { return isKnown }
@@ -126,7 +127,7 @@ package final class CapturedRows {
     return known
   }
 
-  /// Whether each key is that of one row at most.
+  /// Whether no two rows have the same key now.
   private func identifiesRows(_ changes: ChangedRows) -> Bool {
     keyCount = changes.rows.count
     if changes.isUnknown { return false }
@@ -152,7 +153,7 @@ package final class CapturedRows {
     return true
   }
 
-  /// The row that has a key now, or -1; nil: the key is not among the changed ones.
+  /// The index of the row that has a key now, or -1; nil if the key is not in the changes.
   private func row(ofKey key: Bytes) -> Int32? {
     if rowOfKey == nil { rowOfKey = changes.map(numberedKeys) }
     guard let rowOfKey, let number = rowOfKey.keys.number(of: key) else { return nil }
@@ -175,13 +176,13 @@ package final class CapturedRows {
     return (keys, rows)
   }
 
-  /// Whether a row has a key now; nil: it is not among the keys that changed.
+  /// Whether a row has a key now; nil if the key is not in the changes.
   package func isThere(_ key: Bytes) -> Bool? { row(ofKey: key).map { $0 >= 0 } }
 
-  /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows that changed
-  /// in none of the columns are left out.
+  /// Shows the changed rows of a tick as they were, with the sign -1, and as they are, until `hide`. Rows without a
+  /// change in these columns are left out.
   ///
-  /// - Returns: false, showing nothing, when a row is not known as it was or as it is.
+  /// - Returns: false, and nothing is shown, if a row's former or present values are unknown.
   package func showSigned(_ changes: ChangedRows, in columns: ColumnMask) -> Bool {
     if signed.changes !== changes || signed.columns != columns {
       signed.changes = changes
@@ -193,17 +194,17 @@ package final class CapturedRows {
     return true
   }
 
-  /// Shows nothing any more.
+  /// Makes the virtual table empty.
   package func hide() { sqlite_captured_set(table, nil, nil, nil, nil, 0) }
 
-  /// The tick is over: records do not last longer.
+  /// Called at the end of the tick, because records do not outlive it.
   package func forgetRows() {
     (changes, isKnown, rowOfKey) = (nil, nil, nil)
     signed.removeAll()
     if valueCapacity > CapturedRows.mostKept { allocate(CapturedRows.mostKept) }
   }
 
-  /// Values that room is kept for.
+  /// The number of values whose memory is kept for later ticks.
   private static let mostKept = 16 << 10
 
   private func reserve(_ count: Int) { if count > valueCapacity { allocate(max(count, valueCapacity * 2)) } }
@@ -214,10 +215,10 @@ package final class CapturedRows {
     values = .allocate(capacity: count)
   }
 
-  /// Calls `body` while the virtual table shows the rows that have the units now.
+  /// Calls `body` while the virtual table shows the present rows of the units.
   ///
   /// - Parameter units: keys of rows that were loaded.
-  /// - Returns: nil, without calling it, when a unit is not one of them.
+  /// - Returns: nil, without calling `body`, if a unit is not among the loaded keys.
   package func withRows<Result>(of units: ConcernedUnits, _ body: () throws -> Result) rethrows -> Result? {
     guard isKnown == true else { return nil }
     let isAll = units.count == keyCount

@@ -1,23 +1,23 @@
 package import ChangeCapture
 package import LiveQuery
 
-/// The changes of the row, or rows, of a key.
+/// The changes of the row or rows that have a key.
 package struct KeyChange {
-  /// Columns that may have changed; all where a row came or went, or has another key.
+  /// The columns that may have changed; all if a row was inserted or deleted, or got another key.
   package let columns: ColumnMask
-  /// Whether a row had the key, and whether one has it now.
+  /// Whether a row had the key before, and whether a row has it now.
   package let wasThere: Bool
   package let isThere: Bool
-  /// Several rows may have a key that holds a NULL.
+  /// Whether the key contains NULL. Several rows may have such a key.
   package let hasNull: Bool
 }
 
-// Changed rows, for callers that know how the table's rows are stored.
+// Access to changed rows for callers that know how the table's rows are stored.
 extension ChangedRows {
   /// Calls `body` with the encoded key of each row, and with both keys if the key changed. A key comes twice if one row
-  /// left it and another one has it now.
+  /// had it before and a different row has it now.
   ///
-  /// - Returns: false when a key is not known, or as soon as `body` does.
+  /// - Returns: false if a key is unknown, or as soon as `body` returns false.
   package func forEachKey<Failure>(
     in storage: TableStorage, _ body: (_ key: [UInt8], KeyChange) throws(Failure) -> Bool
   ) throws(Failure) -> Bool {
@@ -28,7 +28,7 @@ extension ChangedRows {
       guard let hasNull = encodeKey(of: row, wasThere ? .former : .present, in: storage, to: &key) else { return false }
       var change = KeyChange(columns: columns, wasThere: wasThere, isThere: isThere, hasNull: hasNull)
       if wasThere, isThere, storage.keyFields != nil, !storage.isWithoutRowid {
-        // The key's columns are remembered among others; an update may have changed them, which makes a different row.
+        // The key's columns are among the remembered ones. If an update changed them, the row has a different key now.
         guard let hasNull = encodeKey(of: row, .present, in: storage, to: &other) else { return false }
         if key != other {
           change = KeyChange(columns: .all, wasThere: true, isThere: false, hasNull: change.hasNull)
@@ -41,7 +41,7 @@ extension ChangedRows {
     return true
   }
 
-  /// - Returns: whether the key holds a NULL; nil: it is not known.
+  /// - Returns: whether the key contains NULL; nil if the key is unknown.
   private func encodeKey(of row: Row, _ time: Time, in storage: TableStorage, to key: inout [UInt8]) -> Bool? {
     key.removeAll(keepingCapacity: true)
     guard let columns = storage.keyColumns else {
@@ -56,11 +56,11 @@ extension ChangedRows {
     return isKnown ? hasNull : nil
   }
 
-  /// Calls `body` with the values of a row's key as they were stored, and their places in the key; where it has no key
-  /// of its own, as they were before. An encoded key does not tell them: 3.0 and 3 are one key, and `typeof`
+  /// Calls `body` with the stored values of a row's key and their places in the key. For a key that is not the b-tree's
+  /// own, these are the former values. An encoded key is not enough, because 3.0 and 3 have the same one, and `typeof`
   /// distinguishes them.
   ///
-  /// - Returns: false when one of them is not known.
+  /// - Returns: false if one of the values is unknown.
   package func forEachKeyValue(of row: Row, in storage: TableStorage, _ body: (Int, PackedValue) -> Void) -> Bool {
     guard let columns = storage.keyColumns else {
       body(0, .integer(row.rowid))
@@ -71,10 +71,9 @@ extension ChangedRows {
 
   package enum Time { case former, present }
 
-  /// Calls `body` with the values of columns and the places of these in `columns`; text is in the database's own
-  /// encoding.
+  /// Calls `body` with the value of each column and its index in `columns`. Text is in the database's encoding.
   ///
-  /// - Returns: false when one of them is not known.
+  /// - Returns: false if one of the values is unknown.
   package func forEachValue(
     of row: Row, _ time: Time, columns: [Int], in storage: TableStorage, _ body: (Int, PackedValue) -> Void
   ) -> Bool {
@@ -99,15 +98,15 @@ extension ChangedRows {
     return true
   }
 
-  /// Whether a row may have changed in these columns, or may have come or gone.
+  /// Whether the table may have changed in these columns, or rows may have been inserted or deleted.
   package func meets(_ columns: ColumnMask) -> Bool { isUnknown || rows.contains { $0.meets(columns) } }
 
-  /// The present record of a row, or the former one, for as long as the tick lasts; nil: it is not known.
+  /// A present or former record of a row, which is valid as long as the tick; nil if it is unknown.
   func record(_ range: Range<Int>) -> UnsafeRawBufferPointer? { range.isEmpty ? nil : records?.record(range) }
 }
 
 extension ChangedRows.Row {
-  /// Whether it may have changed in these columns, or came or went.
+  /// Whether the row may have changed in these columns, or was inserted or deleted.
   package func meets(_ columns: ColumnMask) -> Bool {
     self.columns == -1 || ColumnMask(rawValue: self.columns).intersects(columns)
   }

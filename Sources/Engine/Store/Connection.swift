@@ -1,29 +1,29 @@
 import CSQLite
 package import LiveQuery
 
-/// An open database file. Whatever the engine, the server and the tools open with SQLite, they open here.
+/// An open database file. The engine, the server and the tools open all databases with this type.
 ///
-/// Owner: one thread at a time. Its statements must be released before it is.
+/// Owner: one thread at a time. Its statements must be released before the connection.
 package final class Connection {
   package enum Access {
     case reading
-    /// A file that is there.
+    /// For reading and writing a file that exists.
     case writing
-    /// Makes the file if it does not exist.
+    /// For reading and writing; creates the file if it does not exist.
     case making
   }
 
-  /// The `sqlite3 *`, for owners that keep this object for longer; see `withRaw`.
+  /// The `sqlite3 *`, for callers that keep this object alive themselves; see `withRaw`.
   package let raw: OpaquePointer
 
-  /// How long a lock is waited for, in milliseconds.
+  /// How long SQLite waits for a lock by default, in milliseconds.
   package static let patience: Int32 = 5_000
 
   /// - Parameters:
-  ///   - location: a path, or the one that `ReadOnlyFile` made of it.
-  ///   - isPrivate: whether nothing else can have the file open, so that closing brings the -wal into it whatever the
-  ///     version of SQLite (`WALResetBug`).
-  ///   - patience: how long a lock is waited for, in milliseconds.
+  ///   - location: a path, or what `ReadOnlyFile.location` returned for it.
+  ///   - isPrivate: whether nothing else can have the file open. Closing then copies the -wal into the file even if
+  ///     SQLite has the `WALResetBug`.
+  ///   - patience: how long SQLite waits for a lock, in milliseconds.
   package init(
     _ location: String, _ access: Access = .reading, isPrivate: Bool = false, patience: Int32 = Connection.patience
   ) throws(SQLiteFailure) {
@@ -41,7 +41,7 @@ package final class Connection {
 
   deinit { sqlite3_close_v2(raw) }
 
-  /// Calls `body` with the `sqlite3 *`, which stays open meanwhile.
+  /// Calls `body` with the `sqlite3 *`, which stays open during the call.
   package func withRaw<Result, Failure: Error>(
     _ body: (OpaquePointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -49,14 +49,14 @@ package final class Connection {
     return try body(raw)
   }
 
-  /// The encoding of text in the file. Reads the schema.
+  /// The encoding of text in the file. Reading it reads the schema.
   package var encoding: TextEncoding {
     get throws(SQLiteFailure) {
       try first("PRAGMA main.encoding") { TextEncoding(rawValue: $0.text(0) ?? "") ?? .utf8 } ?? .utf8
     }
   }
 
-  /// Runs statements that give no rows.
+  /// Runs statements that return no rows.
   package func run(_ sql: String) throws(SQLiteFailure) { try PreparedStatement.run(raw, sql) }
 
   /// Runs one statement with values for its parameters.
@@ -64,14 +64,14 @@ package final class Connection {
     _ = try rows(sql, values) { _ in }
   }
 
-  /// The values that `row` makes of each row of a statement.
+  /// Runs a statement and returns what `row` makes of each of its rows.
   package func rows<Row>(
     _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> [Row] {
     try PreparedStatement.rows(raw, sql, values, row)
   }
 
-  /// The value that `row` makes of the first row; nil without rows.
+  /// Runs a statement and returns what `row` makes of its first row; nil if there are no rows.
   package func first<Row>(
     _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> Row? {
@@ -79,7 +79,7 @@ package final class Connection {
     return try statement.step() ? row(statement) : nil
   }
 
-  /// Runs `body` in a transaction that may write, which is rolled back where it throws.
+  /// Runs `body` in a transaction that may write, and rolls it back if `body` throws.
   package func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     try run("BEGIN IMMEDIATE")
     do {
@@ -97,14 +97,14 @@ package final class Connection {
     try destination.withRaw { raw throws(SQLiteFailure) in try Self.copy(self.raw, into: raw) }
   }
 
-  /// Copies the state that the transaction of one connection sees, or its newest, into the database of another, in one
-  /// transaction.
+  /// Copies the state that one connection's transaction sees, or the newest state if it has no transaction, into
+  /// another connection's database, in one transaction.
   package static func copy(_ source: OpaquePointer, into destination: OpaquePointer) throws(SQLiteFailure) {
     guard let backup = sqlite3_backup_init(destination, "main", source, "main") else {
       throw SQLiteFailure(of: destination, SQLITE_ERROR)
     }
     var code = sqlite3_backup_step(backup, -1)
-    // Another program writes to the destination.
+    // The copy is tried several times while another program writes to the destination.
     var tries = 0
     while code == SQLITE_BUSY || code == SQLITE_LOCKED, tries < 1_000 {
       sqlite3_sleep(10)
@@ -129,13 +129,13 @@ extension Connection.Access {
 }
 
 extension PreparedStatement {
-  /// A statement that is run once, with values for its parameters.
+  /// Prepares a statement that is run once, and binds values to its parameters.
   fileprivate convenience init(_ connection: OpaquePointer, _ sql: String, _ values: [SQLValue]) throws(SQLiteFailure) {
     try self.init(connection, sql, isPersistent: false)
     for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
   }
 
-  /// The values that `row` makes of each row of a statement.
+  /// Runs a statement and returns what `row` makes of each of its rows.
   package static func rows<Row>(
     _ connection: OpaquePointer, _ sql: String, _ values: [SQLValue] = [], _ row: (PreparedStatement) -> Row
   ) throws(SQLiteFailure) -> [Row] {

@@ -2,25 +2,25 @@ import CSQLite
 package import Ground
 import Synchronization
 
-/// Bounds what runs on a connection: a statement that takes too long, too much memory or too many steps, or that
+/// Bounds the statements of a connection: a statement that takes too much time or memory or too many steps, or that
 /// another thread stops, fails with `SQLITE_INTERRUPT`.
 ///
-/// Owner: the thread that uses the connection, until which is closed this has to live. Time and memory are the thread's
-/// (`Budget`); mutable state here: the other bounds of what runs at present.
+/// Owner: the thread that uses the connection. This object must outlive the connection. Limits of time and memory
+/// belong to the thread (`Budget`); mutable state here: the other bounds of the running statements.
 package final class Deadline {
-  /// How often the bounds may still be checked.
+  /// How many more times the bounds may be checked; each check stands for `interval` steps.
   @exclusivity(unchecked) private var looks = Int.max
-  /// As above, for code outside of `limited`, between two calls of it.
+  /// As above, for statements outside of `limited`. Each end of `limited` resets `looks` to this.
   @exclusivity(unchecked) private var looksOutside = Int.max
   @exclusivity(unchecked) private var interruption: Interruption?
   @exclusivity(unchecked) private var isLimited = false
-  /// When the thread last let others run.
+  /// When the thread last yielded its processor to others.
   @exclusivity(unchecked) private var yielded = Instant.distantPast
   private static let yieldInterval = Nanoseconds.microseconds(200)
   private let clock: MonotonicClock
 
-  /// How many of the virtual machine's steps pass between two checks of the bounds. A step can take some milliseconds;
-  /// functions that take longer check by themselves.
+  /// The number of steps of SQLite's virtual machine between two checks of the bounds. A step can take some
+  /// milliseconds; functions that take longer check the bounds themselves.
   private static let interval: Int32 = 200
 
   package init(of connection: OpaquePointer, clock: MonotonicClock = .system) {
@@ -31,12 +31,12 @@ package final class Deadline {
       Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Bounds what runs outside of `limited` as well, for a thread on which others wait: a statement without a bound of
-  /// its own then fails instead of stopping them all.
+  /// Bounds statements outside of `limited` as well, for a thread that others wait for: a statement without a bound of
+  /// its own then fails, instead of making them wait for ever.
   ///
-  /// To be called at the begin of each tick.
+  /// To be called at the start of each tick.
   ///
-  /// - Parameter steps: of SQLite's virtual machine, from now on and from the end of each call of `limited` on.
+  /// - Parameter steps: the most steps of SQLite's virtual machine from now on, and again after each call of `limited`.
   package func boundOutside(steps: Int) {
     looksOutside = steps / Int(Self.interval)
     if !isLimited { looks = looksOutside }
@@ -47,7 +47,7 @@ package final class Deadline {
     if looks < 0 || sqlite_budget_is_spent() != 0 { return true }
     guard let interruption else { return false }
     let now = clock.now
-    // A thread of lower priority still keeps a processor for some milliseconds from one that has just woken.
+    // Even a thread of lower priority would keep its processor for some milliseconds when another thread wakes.
     if now - yielded > Self.yieldInterval {
       sched_yield()
       yielded = now
@@ -55,12 +55,12 @@ package final class Deadline {
     return interruption.isDue(now)
   }
 
-  /// Runs `body`, whose statements have so long altogether, and as much memory as a query may take. Within another call
-  /// both bounds hold.
+  /// Runs `body`, whose statements may take this much time altogether, and the memory of a query. In a nested call the
+  /// bounds of both calls hold.
   ///
   /// - Parameters:
-  ///   - steps: of SQLite's virtual machine, which do not depend on how busy the machine is.
-  ///   - interruption: another reason for giving up.
+  ///   - steps: the most steps of SQLite's virtual machine, which do not depend on how busy the machine is.
+  ///   - interruption: another reason to stop a statement.
   package func limited<Result, Failure: Error>(
     to time: Nanoseconds, steps: Int = .max, interruption: Interruption? = nil, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -81,21 +81,22 @@ package final class Deadline {
   }
 }
 
-/// How another thread stops a statement.
+/// Lets another thread stop a statement.
 package final class Interruption: Sendable {
   private let stops = Atomic<Bool>(false)
-  /// From when on it gives way to others.
+  /// From this time on the statement ends if others wait.
   private let givesWayAt: Instant
-  /// The number of waiting requests of others.
+  /// The number of requests that wait for this thread.
   private let others: (@Sendable () -> Int)?
   private let gaveWay = Atomic<Bool>(false)
   private let share: ProcessorShare?
   private let starved = Atomic<Bool>(false)
 
   /// - Parameters:
-  ///   - givesWayAt: of the clock of the connection that it stops.
-  ///   - others: how many wait for this thread at present.
-  ///   - share: what the thread gets of a processor; nil: it may get any share.
+  ///   - givesWayAt: an instant of the connection's clock, from which on the statement ends if others wait.
+  ///   - others: returns the number of requests that wait for this thread.
+  ///   - share: the processor time that the thread gets. The statement ends if it is too small. Nil if that does not
+  ///     matter.
   package init(
     givesWayAt: Instant = .distantFuture, others: (@Sendable () -> Int)? = nil, share: ProcessorShare? = nil
   ) {
@@ -104,7 +105,7 @@ package final class Interruption: Sendable {
     self.share = share
   }
 
-  /// Any thread.
+  /// Makes the statement fail. Any thread.
   package func stop() { stops.store(true, ordering: .relaxed) }
 
   package var isStopped: Bool { stops.load(ordering: .relaxed) }
@@ -112,10 +113,10 @@ package final class Interruption: Sendable {
   /// Whether the statement ended because others waited.
   package var hasGivenWay: Bool { gaveWay.load(ordering: .relaxed) }
 
-  /// Whether the statement ended so that it is run again later, or on another thread.
+  /// Whether the statement ended for a reason that has it run again, later or on another thread.
   package var isPostponed: Bool { hasGivenWay || hasStarved }
 
-  /// Whether the statement ended because its thread got too little of a processor.
+  /// Whether the statement ended because its thread got too little processor time.
   package var hasStarved: Bool { starved.load(ordering: .relaxed) }
 
   fileprivate func isDue(_ now: Instant) -> Bool {

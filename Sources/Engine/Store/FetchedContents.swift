@@ -1,9 +1,10 @@
 import LiveQuery
 
-/// The contents of a whole result, kept where rows cannot be looked up one by one, or would not be the same twice.
+/// The contents of a whole result. They are kept if rows cannot be looked up one by one, or would not be the same
+/// twice.
 struct FetchedContents {
   private var rows: PackedRows
-  /// By offset in the result, which of `rows`.
+  /// For each offset in the result, the index of its row in `rows`.
   var order: [Int32] = []
 
   init(columnCount: Int = 0) { rows = PackedRows(columnCount: columnCount) }
@@ -11,10 +12,10 @@ struct FetchedContents {
   var byteCount: Int { rows.byteCount }
   var columnCount: Int { rows.columnCount }
 
-  /// Appends the row that was read last; its statement must stand on it still.
+  /// Appends the row that was read last, which must still be the statement's current row.
   mutating func append(_ row: ReadRow) { rows.appendRow { row.appendContents(to: &$0) } }
 
-  /// All rows are there: gives back room for more.
+  /// Frees unused capacity, once all rows have been appended.
   mutating func trim() { rows.trim() }
 
   /// The columns in which a row differs between two fetches.

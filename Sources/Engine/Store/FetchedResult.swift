@@ -2,18 +2,18 @@ package import LiveQuery
 package import RankedCollections
 
 /// The result of a whole run of a query.
-// @unchecked: it is made by one thread and handed to another. It shares only nodes of trees with other results, which
-// are changed in place only by a single owner.
+/// @unchecked: one thread makes it and hands it to another. It shares only tree nodes with other results, and a node is
+/// changed in place only while it has a single owner.
 package struct FetchedResult: @unchecked Sendable {
   package var editor: SectionedTreeEditor
   package var memory: ReaderMemory
-  /// In which columns rows changed, by identity; nil: that was not compared.
+  /// The columns in which rows changed, by identity; nil if the results were not compared.
   package var changes: ConcernedUnits?
   package var alongside: [NamedValue]
-  /// The contents of all rows, where they were asked for and are few.
+  /// The contents of all rows, if they were requested and are few.
   fileprivate let contents: FetchedContents?
 
-  /// The contents of rows that the run has read on its way; nil: they have to be looked up.
+  /// The contents of rows that the run has kept; nil if they must be looked up.
   ///
   /// - Parameter first: the offset of the first row that is shown.
   package func contents(at offsets: Range<Int>, after first: Int) -> PackedRows? {
@@ -24,22 +24,22 @@ package struct FetchedResult: @unchecked Sendable {
   }
 }
 
-/// A reader's memory of the newest whole result of its query, apart from the tree.
+/// The memory that a reader has of the newest whole result of its query, in addition to the tree.
 // @unchecked: as `FetchedResult`.
 package struct ReaderMemory: @unchecked Sendable {
   /// The keys of each unit's rows, for queries whose key is not their unit.
   var keys = UnitKeys()
   /// The contents, for queries whose rows cannot be looked up.
   var contents = FetchedContents()
-  /// The groups of the plan's aggregates; nil: they are not known.
+  /// The groups of the plan's aggregates; nil if they are unknown.
   package var groups: [AggregateGroups]?
-  /// The rows under the groups of the result, where its plan has them; nil: they are not known.
+  /// The rows under the groups of the result, if its plan keeps them; nil if they are unknown.
   package var rows: KeptRows?
   /// The values of the plan's scalars with which the result was made.
   package var scalars: [SQLValue] = []
-  /// Values of sections whose totals have changed, and are not shown yet.
+  /// The values of sections whose totals have changed but were not read yet.
   var touchedSections = ConcernedUnits()
-  /// Whether a total could not be computed: then those of all sections are read after each change.
+  /// Whether a total could not be computed. The totals of all sections are then read after each change.
   var hasFailedTotals = false
   /// The cost of the run, in steps of SQLite's machine.
   var scanSteps = 0
@@ -52,7 +52,7 @@ extension ResultReader {
   /// The cost of the last run, in steps of SQLite's machine.
   package var stepsOfRun: Int { memory.scanSteps }
 
-  /// Runs the query and what is `alongside`. Parameters and errors as for `fetch`.
+  /// Runs the query and reads its `alongside` values. Parameters and errors are those of `fetch`.
   package func run(
     into editor: SectionedTreeEditor?, keepingContents rows: Int = 0
   ) throws(FreshetError) -> FetchedResult {

@@ -2,7 +2,7 @@ import CSQLite
 package import LiveQuery
 
 extension FreshetError {
-  /// SQLite's error in a client's SQL, with the code that fits.
+  /// Converts SQLite's error in a client's SQL to an error with the code that fits.
   package init(queryFailure error: SQLiteFailure, place: String?) {
     let message = (place.map { "\($0): " } ?? "") + error.message
     if error.message.hasPrefix("no such table") {
@@ -26,7 +26,7 @@ extension FreshetError {
     }
   }
 
-  /// Why no connection can read, with SQLite's reason where there is one: locked, damaged.
+  /// The error if no connection can read the file, with SQLite's reason if there is one, such as locked or damaged.
   package init(unreadable error: any Error) {
     let reason = (error as? SQLiteFailure)?.message
     let told = error as? FreshetError

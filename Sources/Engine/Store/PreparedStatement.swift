@@ -3,13 +3,13 @@ package import Ground
 package import LiveQuery
 import RankedCollections
 
-/// A prepared statement on a raw connection, for the loops in which every allocation counts.
+/// A prepared statement on a raw connection, for loops that must not allocate.
 ///
 /// Owner: the thread that uses the connection. Must be released before the connection is closed.
 package final class PreparedStatement {
   package let handle: OpaquePointer
 
-  /// - Throws: SQLite's error in the text.
+  /// - Throws: SQLite's error, if the text does not compile.
   package init(_ connection: OpaquePointer, _ sql: String, isPersistent: Bool = true) throws(SQLiteFailure) {
     var handle: OpaquePointer?
     let flags = isPersistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
@@ -29,20 +29,20 @@ package final class PreparedStatement {
 
   deinit { close() }
 
-  /// Ends the statement before it is released, so that its connection can be closed. It is not to be used any more.
+  /// Finalizes the statement before it is released, so that its connection can be closed. It must not be used any more.
   func close() {
     if isClosed { return }
     isClosed = true
     sqlite3_finalize(handle)
   }
 
-  /// Runs statements that give no rows.
+  /// Runs statements that return no rows.
   package static func run(_ connection: OpaquePointer, _ sql: String) throws(SQLiteFailure) {
     let code = sqlite3_exec(connection, sql, nil, nil, nil)
     if code != SQLITE_OK { throw SQLiteFailure(of: connection, code) }
   }
 
-  /// Whether a row is left.
+  /// Advances to the next row. Returns false if there are no more rows.
   @inline(__always)
   package func step() throws(SQLiteFailure) -> Bool {
     let code = sqlite3_step(handle)
@@ -51,11 +51,13 @@ package final class PreparedStatement {
     throw SQLiteFailure(of: sqlite3_db_handle(handle), code)
   }
 
-  /// Ends the execution; bindings stay. The result code repeats what `step` threw.
+  /// Ends the execution and keeps the bindings. SQLite's result code is ignored, because `step` has thrown the same
+  /// error.
   @inline(__always)
   package func reset() { _ = sqlite3_reset(handle) }
 
-  /// Steps of SQLite's machine since the last call. SQLite counts up to 2^32: no query has the time for more.
+  /// The number of steps of SQLite's virtual machine since the last call. SQLite counts up to 2^32, more than any query
+  /// has time for.
   func takeSteps() -> Int { Int(UInt32(bitPattern: sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_VM_STEP, 1))) }
 
   package var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
@@ -77,12 +79,11 @@ package final class PreparedStatement {
 
   package func integer(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
-  /// A value of the current row; text and blobs are borrowed until the next step, reset or conversion.
+  /// A value of the current row. Text and blobs are borrowed until the next step, reset or conversion.
   @inline(__always)
   package func value(_ column: Int) -> PackedValue { PreparedStatement.value(handle, Int32(column)) }
 
-  /// As above, for a database whose text is UTF-8. Text is read as a blob, as which SQLite gives it without a copy that
-  /// ends with a zero.
+  /// As above, for a database in UTF-8. Text is read as a blob, because SQLite would copy it to add a terminating zero.
   @inline(__always)
   static func valueOfUTF8(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
     let value = sqlite3_column_value(handle, column)
@@ -91,11 +92,11 @@ package final class PreparedStatement {
     return .text(Bytes(start: text, count: Int(sqlite3_value_bytes(value))))
   }
 
-  /// Text as UTF-8 (SQLite converts it where the database is UTF-16).
+  /// As above, with text in UTF-8. SQLite converts it if the database is in UTF-16.
   @inline(__always)
   package static func value(_ handle: OpaquePointer, _ column: Int32) -> PackedValue {
-    // Looks the column up once; `sqlite3_column_text` and the like do so in each call. The value may be read because no
-    // other thread uses the connection.
+    // This finds the column once; `sqlite3_column_text` and similar functions do so in each call. The value may be used
+    // because no other thread uses the connection.
     value(sqlite3_column_value(handle, column))
   }
 
@@ -115,7 +116,7 @@ package final class PreparedStatement {
     }
   }
 
-  /// The current row.
+  /// The values of the current row.
   package var values: [SQLValue] { (0..<columnCount).map { SQLValue(value($0)) } }
 
   /// Binds a value; text and blobs are copied. Indexes count from 1.
@@ -133,7 +134,7 @@ package final class PreparedStatement {
 
   /// Binds a packed value.
   ///
-  /// - Parameter encoding: of text.
+  /// - Parameter encoding: the encoding of the value's text.
   package func bind(packed value: PackedValue, _ encoding: TextEncoding = .utf8, at index: Int32) {
     switch value {
     case .null: sqlite3_bind_null(handle, index)
@@ -161,10 +162,10 @@ package final class PreparedStatement {
     }
   }
 
-  /// Binds the fields of an encoded key to the parameters from `first` on: values that compare as equal to those that
-  /// were encoded.
+  /// Binds the fields of an encoded key to the parameters from `first` on. The bound values are equal to the encoded
+  /// ones under their collations.
   ///
-  /// - Parameter orders: how each was encoded; empty: all of them as parts of an identity.
+  /// - Parameter orders: the order with which each field was encoded; empty if all are parts of an identity.
   package func bind(key: Bytes, from first: Int32, encoding: TextEncoding, orders: [FieldOrder] = []) {
     var decoder = KeyDecoder(key)
     var place = 0
@@ -178,7 +179,7 @@ package final class PreparedStatement {
 
   /// Binds a field of an encoded key.
   ///
-  /// - Parameter encoding: of text.
+  /// - Parameter encoding: the encoding of the field's text.
   package func bind(_ field: KeyDecoder.Field, at index: Int32, encoding: TextEncoding) {
     switch field {
     case .null: sqlite3_bind_null(handle, index)
@@ -203,16 +204,16 @@ extension SQLValue {
   }
 }
 
-/// `SQLITE_TRANSIENT`: SQLite copies what is bound. A macro that Swift does not see.
+/// `SQLITE_TRANSIENT`, which makes SQLite copy what is bound. It is a macro that Swift does not import.
 private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// How a database stores text.
+/// The encoding in which a database stores text.
 package enum TextEncoding: String, Sendable {
   case utf8 = "UTF-8"
   case utf16le = "UTF-16le"
   case utf16be = "UTF-16be"
 
-  /// Text as the database stores it.
+  /// Encodes text as the database stores it.
   func bytes(of text: String) -> [UInt8] {
     switch self {
     case .utf8: Array(text.utf8)
@@ -221,7 +222,7 @@ package enum TextEncoding: String, Sendable {
     }
   }
 
-  /// Text that the database stores so.
+  /// Decodes text that the database stores as these bytes.
   package func text(of bytes: UnsafeRawBufferPointer) -> String {
     if self == .utf8 { return String(decoding: bytes, as: UTF8.self) }
     let (high, low) = self == .utf16be ? (0, 1) : (1, 0)
@@ -231,7 +232,7 @@ package enum TextEncoding: String, Sendable {
     return String(decoding: units, as: UTF16.self)
   }
 
-  /// The text of a statement's column as the database stores it, where that is UTF-16.
+  /// The text of a statement's column as the database stores it. For databases in UTF-16.
   package func bytes(of handle: OpaquePointer, _ column: Int32) -> [UInt8] {
     let start = sqlite3_column_text16(handle, column)
     let native = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes16(handle, column)))
@@ -240,7 +241,7 @@ package enum TextEncoding: String, Sendable {
     return native.indices.map { native[$0 ^ 1] }
   }
 
-  /// SQLite's number of it.
+  /// SQLite's code of the encoding.
   var code: UInt8 {
     switch self {
     case .utf8: UInt8(SQLITE_UTF8)
@@ -268,9 +269,10 @@ package struct SQLiteFailure: Error, CustomStringConvertible {
 
   package var primaryCode: Int32 { code & 0xFF }
   package var isNotADatabase: Bool { primaryCode == SQLITE_NOTADB }
-  /// The file has another text encoding than when the connection first read it. SQLite has no code for that.
+  /// Whether the file has another text encoding than when the connection first read it. SQLite has no error code for
+  /// this.
   package var isOfOtherEncoding: Bool { message.hasSuffix("must use the same text encoding as main database") }
-  /// Another program holds a lock, or has a transaction's journal open, which passes.
+  /// Whether another program holds a lock, or has a journal open, so that the statement may succeed later.
   package var isLock: Bool {
     primaryCode == SQLITE_BUSY || primaryCode == SQLITE_LOCKED || RollbackJournal.isInTheWay(code)
   }

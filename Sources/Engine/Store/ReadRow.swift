@@ -2,10 +2,10 @@ import Ground
 import LiveQuery
 import RankedCollections
 
-/// Takes apart the row that a statement stands on; its buffers are used again for every row.
+/// Reads the parts of a statement's current row. Its buffers are reused for every row.
 ///
-/// A class, for a structure of so many parts would be copied at every call. As in `Node`, accesses are not checked
-/// for overlaps at run time.
+/// It is a class, because a structure with so many members would be copied at every call. As in `Node`, accesses are
+/// not checked for overlaps at run time.
 ///
 /// Owner: the thread that runs the statement.
 final class ReadRow {
@@ -17,18 +17,18 @@ final class ReadRow {
   private let section: Field?
   private let sectionName: Int
   private let indexTitle: Int?
-  /// The parts of an entry before its identity.
+  /// The sort fields of an entry, which precede its identity.
   private let order: [Field]
   private let identityFields: [Field]
   private let unitFields: [Field]
-  /// The result's columns.
+  /// The range of the result's columns in a row of the statement.
   private let contents: Range<Int>
-  /// The values of the current row, each read once; borrowed from SQLite, and used within `read` alone.
+  /// The values of the current row, each read once. They are borrowed from SQLite, and used only within `read`.
   @exclusivity(unchecked) private var values: [PackedValue]
 
   @exclusivity(unchecked) private(set) var sectionKey: [UInt8] = []
   @exclusivity(unchecked) private var entry = RankedEntry()
-  /// The unit, when the query's key is another.
+  /// The row's unit, if the query's key is not the unit.
   @exclusivity(unchecked) private(set) var unit: [UInt8] = []
   @exclusivity(unchecked) private(set) var stamp = RowStamp(0)
   @exclusivity(unchecked) private var label = PackedValues()
@@ -43,7 +43,7 @@ final class ReadRow {
 
   static var keyOfOnlySection: Bytes { Bytes(start: nil, count: 0) }
 
-  /// - Parameter seed: of the stamps.
+  /// - Parameter seed: the seed of the stamps.
   init(_ plan: ResultPlan, seed: UInt64, encoding: TextEncoding) {
     self.encoding = encoding
     self.seed = seed
@@ -66,10 +66,10 @@ final class ReadRow {
 
   var identity: [UInt8] { entry.bytes.withUnsafeBytes { Array(RankedEntry.identity(of: $0)) } }
 
-  /// How many columns the result has.
+  /// The number of columns of the result.
   var columnCount: Int { contents.count }
 
-  /// Appends the result's columns of the row that was read last; the statement must stand on it still.
+  /// Appends the result's columns of the row that was read last, which must still be the statement's current row.
   func appendContents(to packed: inout PackedValues) { for column in contents { packed.append(values[column]) } }
 
   /// Reads the parts that an editor needs.
@@ -100,7 +100,7 @@ final class ReadRow {
   }
 
   func read(_ statement: PreparedStatement) {
-    // Text in UTF-16 is read for keys first: reading it as UTF-8 converts it where SQLite keeps it.
+    // In UTF-16 databases keys are read first, because reading text as UTF-8 converts SQLite's own copy of it.
     let isShared = encoding == .utf8
     if isShared { readValues(statement) }
     if isShared {
@@ -140,7 +140,7 @@ final class ReadRow {
     }
   }
 
-  /// Calls `body` with the identity of the row that the statement stands on, and reads nothing else of it.
+  /// Calls `body` with the identity of the statement's current row, without reading its other parts.
   func withIdentity<Result>(
     of statement: PreparedStatement, _ body: (Bytes) throws -> Result
   ) rethrows -> Result {
@@ -150,7 +150,7 @@ final class ReadRow {
     return try entry.bytes.withUnsafeBytes(body)
   }
 
-  /// The label of the row's section: name and index title, as this row has them.
+  /// The label of the row's section, which is the name and index title according to this row.
   func label(_ statement: PreparedStatement) -> [UInt8] {
     if section == nil { return ReadRow.onlySection.bytes }
     var label = PackedValues()

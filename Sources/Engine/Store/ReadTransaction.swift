@@ -2,7 +2,7 @@ import CSQLite
 package import ChangeCapture
 
 /// The read transactions of a connection that follows a file. Each sees one state, which capture has identified. A tick
-/// may do without one until something is read.
+/// may have no transaction until it reads something.
 ///
 /// Owner: the connection's thread.
 package final class ReadTransaction {
@@ -10,16 +10,16 @@ package final class ReadTransaction {
   private let capture: ChangeCapture
   private let beginning: PreparedStatement
   private let committing: PreparedStatement
-  /// Fixes the state that the transaction sees, by reading the number of its schema.
+  /// The first read of a transaction, which fixes the state that it sees. It reads the schema's number.
   private let firstRead: PreparedStatement
-  /// The number of the schema that the last one saw.
+  /// The schema's number in the last transaction.
   @exclusivity(unchecked) package private(set) var schemaVersion: Int64 = 0
-  /// Something goes on that is to see one state.
+  /// Whether `run` is in progress, so that everything read belongs to one state.
   @exclusivity(unchecked) private var isWanted = false
-  /// It has done without a transaction so far.
+  /// Whether the tick may still do without a transaction.
   @exclusivity(unchecked) private var isLate = false
-  /// The tick began without a transaction, needed one, and the file had changed by then: the rest of the tick must not
-  /// read.
+  /// The tick began without a transaction, and the file had changed by the time it needed one. The rest of the tick
+  /// must not read.
   @exclusivity(unchecked) package private(set) var hasLostState = false
 
   package init(_ connection: OpaquePointer, _ capture: ChangeCapture) throws(SQLiteFailure) {
@@ -30,7 +30,7 @@ package final class ReadTransaction {
     firstRead = try PreparedStatement(connection, "PRAGMA main.schema_version")
   }
 
-  /// Before `firstRead` it sees no state.
+  /// Begins a transaction. It sees no state before `readSchemaVersion`.
   package func begin() throws(SQLiteFailure) { try run(beginning) }
 
   package func commit() { try? run(committing) }
@@ -55,11 +55,11 @@ package final class ReadTransaction {
     try body()
   }
 
-  /// To be called before anything is read that may do without a transaction until then.
+  /// Begins the transaction, if the tick has done without one. To be called before anything is read.
   package func need() { if isLate { restore() } }
 
-  /// Some errors end SQLite's transaction. Begins a new one if that shows the same state. Otherwise the rest cannot be
-  /// read (`ResultReader.checkSnapshot`).
+  /// Begins a new transaction after an error that ended SQLite's transaction, if the new one shows the same state.
+  /// Otherwise the rest of the tick cannot read (`ResultReader.checkSnapshot`).
   package func restore() {
     if !isWanted || sqlite3_get_autocommit(connection) == 0 { return }
     let wasLate = isLate
@@ -68,7 +68,7 @@ package final class ReadTransaction {
     if (try? begin()) != nil {
       if (try? readSchemaVersion()) != nil, (try? capture.identify()) == true, capture.isAtSeenState { return }
       commit()
-      // The state is the former one.
+      // Capture stays at the state that it saw before.
       capture.returnToSeenState()
     }
     if wasLate { hasLostState = true }

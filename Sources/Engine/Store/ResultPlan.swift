@@ -1,36 +1,36 @@
-/// How the result of a query is read: its statements as SQL, and what the columns of their rows are. It says nothing of
-/// the parameters' values: all queries of one shape share it.
-/// Every statement that gives rows gives the same columns: section value, name and index title (when there are
-/// sections, and expressions for names and titles), the sort values that are not columns of the result, the unit (if
-/// the query's key differs from it), then the result's columns, key first.
-/// A class, because it is read for every row: a structure of so many parts would be copied each time.
+/// How the result of a query is read: the SQL of its statements, and the meaning of their columns. It does not contain
+/// the parameters' values, so all queries of one shape share it. All statements that give rows have the same columns:
+/// section value, name and index title (if there are sections, and expressions for names and titles), the sort values
+/// that are not columns of the result, the unit (if the query's key differs from it), then the result's columns, key
+/// first. It is a class, because it is read for every row, and a structure with so many members would be copied each
+/// time.
 package final class ResultPlan: Sendable {
-  /// The rows of the result: what their statements give, and how they sort.
+  /// The rows of the result: the columns of their statements, and their order.
   package struct Rows: Sendable {
     /// The result's columns as clients see them, key columns first.
     package var columns: [String]
     package var keyColumns: [String]
-    /// How the section value sorts; nil without sections.
+    /// The order of sections by their values; nil if there are no sections.
     package var section: FieldOrder?
-    /// Whether sections are called otherwise than by the section value.
+    /// Whether sections have names other than the section value.
     package var hasSectionName: Bool
     package var hasIndexTitle: Bool
     package var sorts: [Sort]
-    /// How the key columns break ties: the columns that are not BINARY, by index into `columns`.
+    /// The key columns that are not BINARY, by index into `columns`, with the order by which they break ties.
     package var keyTies: [(column: Int, order: FieldOrder)]
-    /// Every row of the result, in no particular order.
+    /// The SQL that reads every row of the result, in no particular order.
     package var scanSQL: String
-    /// The unit that is looked up after a change; nil when the whole query has to run again.
+    /// The unit that is looked up after a change; nil if the whole query must run again.
     package var unit: Unit?
-    /// How its groups are kept up to date without looking them up.
+    /// How the result's groups are kept up to date by arithmetic, without look-ups.
     package var aggregate: AggregatePlan?
     package let totals: Totals?
-    /// The rowid's name, where the key is a primary key that may hold NULL, so that several rows may have it.
+    /// The rowid's name, if the key is a primary key that may contain NULL, so that several rows may have the same key.
     package var rowidName: String?
-    /// How totals are kept up to date by arithmetic: those of all rows, and those of sections.
+    /// How totals are kept up to date by arithmetic: first those of all rows, then those of sections.
     package var totalAggregates: [AggregatePlan] = []
     package var scalars: Scalars?
-    /// The rows, by offset, that LIMIT and OFFSET leave of all that are kept.
+    /// The offsets of the kept rows that LIMIT and OFFSET show.
     package var shown = 0..<Int.max
 
     package init(
@@ -52,8 +52,8 @@ package final class ResultPlan: Sendable {
 
   package struct Sort: Sendable {
     package var order: FieldOrder
-    /// The result's column that has the value, by index into `columns`; nil: it is a column of the statements for
-    /// itself.
+    /// The result's column that has the sort value, by index into `columns`; nil if the statements have a separate
+    /// column for it.
     package var column: Int?
 
     package init(order: FieldOrder, column: Int?) {
@@ -62,23 +62,24 @@ package final class ResultPlan: Sendable {
     }
   }
 
-  /// A part of the result that is evaluated by itself: the rows that one row of the first table, or one group, gives.
+  /// A part of the result that is evaluated by itself: the rows that come from one row of the first table, or from one
+  /// group.
   ///
-  /// A class, because it is asked at every change, and a structure of so many parts would be copied.
+  /// It is a class, because it is read at every change, and a structure with so many members would be copied.
   package final class Unit: Sendable {
-    /// The rows of one unit, whose values are the parameters from `firstParameter` on.
+    /// Reads the rows of one unit, whose values are the parameters from `firstParameter` on.
     package let rowSQL: String
     package let firstParameter: Int32
-    /// The rows of `batchSize` units, each with its unit's place as the last column; nil where units are looked up one
-    /// by one.
+    /// Reads the rows of `batchSize` units, with the unit's place as the last column; nil if units are looked up one by
+    /// one.
     package let batchSQL: String?
-    /// The row of one unit that is known to be in the result, without the conditions that made it so; nil where these
-    /// cost nothing.
+    /// Reads the row of a unit that is known to be in the result, without checking the query's conditions again; nil if
+    /// these conditions cost nothing.
     package let knownRowSQL: String?
-    /// The rows of the result among those that changed, where the query reads nothing but its one table: over
-    /// `CapturedRows`. Nil: they are looked up.
+    /// For queries that read only one table, reads the result's rows among the changed ones, from `CapturedRows`. If
+    /// nil, changed rows are looked up.
     package let capturedSQL: String?
-    /// How the unit's values are encoded; groups are equal under their collations.
+    /// The orders with which the unit's values are encoded. The values of groups are equal under their collations.
     package let orders: [FieldOrder]
     /// Whether the query's key is the unit.
     package let isKey: Bool
@@ -97,10 +98,10 @@ package final class ResultPlan: Sendable {
     }
 
     #if DEBUG
-      /// Few in debug builds, so that every test has some.
+      /// The number of units in a batch. Small in debug builds, so that every test has batches.
       package static let batchSize = 3
     #else
-      /// With more a look-up costs hardly less: a half of what it costs by itself.
+      /// The number of units in a batch. A look-up costs half of a single one, and larger batches hardly reduce that.
       package static let batchSize = 32
     #endif
   }
@@ -108,11 +109,11 @@ package final class ResultPlan: Sendable {
   /// Aggregates over the rows of the result, in the order of their names.
   package struct Totals: Sendable {
     package let names: [String]
-    /// One row: the totals of all rows.
+    /// Reads one row with the totals of all rows.
     package let wholeSQL: String
-    /// A row for each section: the section value, then its totals; nil without sections.
+    /// Reads a row for each section: the section value, then its totals. Nil if there are no sections.
     package let sectionsSQL: String?
-    /// Each total by itself, for when one of them cannot be computed.
+    /// As above, for each total separately. Used if one of them cannot be computed.
     package let alone: [(wholeSQL: String, sectionsSQL: String?)]
 
     package init(
@@ -129,7 +130,7 @@ package final class ResultPlan: Sendable {
   package struct Alongside: Sendable {
     package var name: String
     package var sql: String
-    /// How it is kept up to date without running it again.
+    /// How the value is kept up to date without running its SQL again.
     package var aggregate: AggregatePlan?
 
     package init(name: String, sql: String, aggregate: AggregatePlan?) {
@@ -139,15 +140,15 @@ package final class ResultPlan: Sendable {
     }
   }
 
-  /// Subqueries in conditions whose values are kept like those alongside the result, as the last of these, and are
+  /// Subqueries in conditions. Their values are kept after the values of `alongside`, in the same way, and are
   /// parameters of the statements.
   package struct Scalars: Sendable {
     package var count: Int
-    /// The parameter of the first.
+    /// The number of the first value's parameter.
     package var firstParameter: Int32
-    /// In `changedSQL`, the same of their new values.
+    /// The number of the first new value's parameter, in `changedSQL`.
     package var newParameter: Int32
-    /// Selects the units for which `where` differs between old and new values; nil: `where` has no such subquery.
+    /// Selects the units for which `where` differs between old and new values; nil if `where` has no such subquery.
     package var changedSQL: String?
     package var orders: [FieldOrder]
     package var areInHaving: Bool
@@ -167,37 +168,38 @@ package final class ResultPlan: Sendable {
 
   package let rows: Rows
   package let alongside: [Alongside]
-  /// In bytes, while its statements run.
+  /// The longest value while the query's statements run, in bytes.
   package let longestValue: Int32
-  /// Whether the query is always run again, and the contents of its rows kept: because they cannot be looked up one by
-  /// one, or because it is not known which of them changed.
+  /// Whether the query is always run again, and the contents of its rows are kept: its rows cannot be looked up one by
+  /// one, or changes do not show which of them changed.
   package let isRefetched: Bool
 
   package var scalars: Scalars? { rows.scalars }
 
-  // The parts of `rows`, each at hand for loops over rows.
+  // Members of `rows`, copied here for loops over rows.
   let columns: [String]
   let keyColumns: [String]
   let section: FieldOrder?
   /// Index of the section's name in a row of any statement.
   let sectionName: Int
   let indexTitle: Int?
-  /// Index of the first sort value that is no column of the result.
+  /// Index of the first sort value that is not a column of the result.
   let firstSort: Int
   let sorts: [Sort]
   let keyTies: [(column: Int, order: FieldOrder)]
   let unit: Unit?
-  /// Aggregates that arithmetic keeps up to date: the result, if it is one, and values alongside it.
+  /// The aggregates that arithmetic keeps up to date: the result itself if it is an aggregate, values alongside it, and
+  /// totals.
   package let aggregates: [AggregatePlan]
-  /// Which of these is the result.
+  /// The index of the aggregate that is the result.
   package let resultAggregate: Int?
-  /// Whether the rows under its groups are kept, by the units that changes lead to.
+  /// Whether the rows under the result's groups are kept, by units.
   package let keepsRows: Bool
-  /// Whether changed rows are added to its groups.
+  /// Whether changed rows are added to the result's groups.
   package var addsToResult: Bool { resultAggregate != nil && !keepsRows }
-  /// The range of totals: those of all rows, and those of sections, if any.
+  /// The indexes of the aggregates of totals: first that of all rows, then that of sections, if there are sections.
   package let totalAggregates: Range<Int>
-  /// By index into `alongside`, which of these it is.
+  /// For each value of `alongside`, the index of its aggregate.
   package let alongsideAggregates: [Int?]
   /// Index of the first of the result's columns in a row of any statement.
   let firstColumn: Int

@@ -2,12 +2,11 @@ import Ground
 import LiveQuery
 import RankedCollections
 
-// Bringing a result up to date from the rows that capture has read.
+// Brings a result up to date from the rows that capture has read.
 extension ResultReader {
-  /// Evaluates the query over the changed rows instead of looking these up, and makes the editor agree with what it
-  /// gives.
+  /// Evaluates the query over the changed rows, instead of looking them up, and makes the editor agree with the result.
   ///
-  /// - Returns: false when the units must be looked up, which makes up for whatever this has done.
+  /// - Returns: false if the units must be looked up, which also corrects what this has changed already.
   func refresh(
     _ units: ConcernedUnits, evaluating captured: CapturedRows, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) -> Bool {
@@ -30,7 +29,7 @@ extension ResultReader {
         return true
       }
     } catch let error as FreshetError { throw error } catch {
-      // An error of the statement is an error of looking up as well, or a difference between the two.
+      // An error of the statement is also an error of looking up, or the two ways differ.
     }
     forgetContents()
     return false
@@ -82,7 +81,7 @@ extension ResultReader {
   }
 }
 
-// The other way as an oracle.
+// Compares evaluating with looking up.
 extension ResultReader {
   #if DEBUG
     private static let comparesUnlessAsked = true
@@ -90,16 +89,15 @@ extension ResultReader {
     private static let comparesUnlessAsked = false
   #endif
 
-  /// Whether rows that were evaluated are looked up as well and compared: always in debug builds, and otherwise where
-  /// the environment says `FRESHET_COMPARE_ROWS=1`.
+  /// Whether rows that were evaluated are also looked up and compared: always in debug builds, otherwise if the
+  /// environment has `FRESHET_COMPARE_ROWS=1`.
   package static let comparesRows =
     getenv("FRESHET_COMPARE_ROWS").map { String(cString: $0) == "1" } ?? comparesUnlessAsked
 
-  /// Comparing takes a look at every row of a list: one with more rows is compared now and then.
+  /// Comparing reads every row of a list, so a list with more rows is compared only now and then.
   private static let comparedRows = 5_000
 
-  /// Whether to compare now. Looking up begins the transaction of a tick that has none, so only half of such ticks
-  /// compare.
+  /// Whether to compare now. Looking up begins a transaction if the tick has none, so only half of such ticks compare.
   ///
   /// - Parameter rows: the number of rows of the list.
   func mustCompare(_ rows: Int) -> Bool {
@@ -107,11 +105,11 @@ extension ResultReader {
     return rows <= Self.comparedRows || Int.random(in: 0..<rows) < Self.comparedRows / 20
   }
 
-  /// Ends the process where looking the units up gives something else than evaluating them did.
+  /// Ends the process if looking up the units gives another result than evaluating them.
   ///
   /// - Parameters:
   ///   - evaluated: the result of evaluating.
-  ///   - before: the tree that it was made of.
+  ///   - before: the editor before evaluating.
   func compare(_ evaluated: SectionedTreeEditor, to units: ConcernedUnits, _ before: SectionedTreeEditor) {
     let contents = recent
     isComparing = true
@@ -120,7 +118,7 @@ extension ResultReader {
       isComparing = false
     }
     var lookedUp = before
-    // An error of reading says nothing.
+    // An error of reading proves nothing.
     guard (try? refresh(units, in: &lookedUp)) != nil else { return }
     let differing = lookedUp.tree.identities(differingFrom: evaluated.tree)
     if differing.isEmpty, lookedUp.tree.digest() == evaluated.tree.digest() { return }

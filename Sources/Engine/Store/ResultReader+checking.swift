@@ -1,22 +1,22 @@
 package import LiveQuery
 package import RankedCollections
 
-/// How a followed result differs from a fresh one. It holds no values.
+/// How a followed result differs from a fresh one. It contains no values of the database.
 package struct ResultDivergence: Sendable {
   package var heldRows: Int
   package var freshRows: Int
   package var heldSections: Int
   package var freshSections: Int
-  /// How many rows differ; 0: only totals, or what is alongside.
+  /// The number of rows that differ; 0 if only totals or values alongside differ.
   package var differingRows: Int
 }
 
-// Whether a result is what a fresh run gives.
+// Checks whether a result is what a fresh run gives.
 extension ResultReader {
-  /// Runs the query and compares.
+  /// Runs the query and compares the result with the followed one.
   ///
-  /// - Returns: nil: the result is right as far as a run shows. Otherwise `confirm` has to check it: SQLite may
-  ///   give one row other values in a run than in a look-up, the last digits of a sum for example.
+  /// - Returns: nil if both are the same. Otherwise `confirm` must check the difference, because SQLite may give a row
+  ///   other values in a run than in a look-up, for example in the last digits of a sum.
   package func suspect(_ held: SectionedTree, _ alongside: [NamedValue]) throws(FreshetError) -> ResultDivergence? {
     let fresh = try run(into: nil)
     let hasSameValues = ResultReader.agree(alongside, fresh.alongside)
@@ -32,7 +32,7 @@ extension ResultReader {
   /// Compares a result with a fresh run of the same state, and looks up the rows that differ. If the look-up leaves the
   /// result as it was, both are right: SQLite may answer the query in more than one way.
   ///
-  /// - Parameter editor: it stands at the result, and `memory` is what is remembered of it.
+  /// - Parameter editor: an editor of the result, to which `memory` belongs.
   package func confirm(
     _ editor: SectionedTreeEditor, _ alongside: [NamedValue]
   ) throws(FreshetError) -> ResultDivergence? {
@@ -69,7 +69,7 @@ extension ResultReader {
       && (0..<left.sectionCount).allSatisfy { agree(left.totals(ofSection: $0), right.totals(ofSection: $0)) }
   }
 
-  /// Sums of reals depend on the order in which SQLite comes by the rows.
+  /// Whether values are equal, up to rounding: sums of reals depend on the order in which SQLite reads the rows.
   private static func agree(_ left: [NamedValue], _ right: [NamedValue]) -> Bool {
     left.count == right.count
       && zip(left, right).allSatisfy { left, right in

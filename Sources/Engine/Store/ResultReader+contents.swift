@@ -2,27 +2,28 @@ import Ground
 package import LiveQuery
 package import RankedCollections
 
-// The contents of a result's rows, for snapshots, windows and patches.
-// Many rows are not looked up in the order in which they are shown, which would read a page of the file for nearly
-// every row, but in the order of their keys, which is that of pages (`WantedRows`). When the query's own run took fewer
-// steps of SQLite's machine than the look-ups would, it is run once more and the rows are picked out of the run; so are
-// rows that a look-up cannot find.
+// Reads the contents of a result's rows, for snapshots, windows and patches. Many rows are looked up in the order of
+// their keys, which is the order of pages (`WantedRows`), because the order in which they are shown would read a page
+// of the file for nearly every row. If the query's last run took fewer steps of SQLite's virtual machine than the
+// look-ups would take, the query is run again and the rows are taken from that run. Rows that a look-up cannot find are
+// taken from a run too.
 extension ResultReader {
   #if DEBUG
-    /// From so many rows on they are read in the order of their keys. Few in debug builds, so that every test does.
+    /// From this number of rows on, they are read in the order of their keys. Small in debug builds, so that every test
+    /// does so.
     private static let many = 8
   #else
     private static let many = 1_024
   #endif
 
-  /// The approximate cost of looking a row up, in steps of SQLite's machine: starting the statement, and stepping
-  /// through the rows of its unit if that is not the key.
+  /// The approximate cost of looking a row up, in steps of SQLite's virtual machine: for starting the statement, and
+  /// for stepping through the rows of its unit if the key is not the unit.
   private var stepsOfLookup: Int { 50 + (identityIsUnit ? 0 : 10 * memory.keys.rowsOfUnit) }
 
-  /// The contents of rows of the newest version, which is that of the state that the transaction sees.
+  /// The contents of rows of the newest version, which must belong to the state that the transaction sees.
   ///
-  /// - Parameter tree: the version that the rows are of.
-  /// - Returns: as many rows, in the same order.
+  /// - Parameter tree: the version that has the rows.
+  /// - Returns: the contents of the rows, in the same order.
   /// - Complexity: O(rows × log n).
   package func contents(
     of rows: [SectionedTree.Row], in tree: SectionedTree
@@ -71,7 +72,8 @@ extension ResultReader {
     return packed
   }
 
-  /// In the order of their keys, which is that of pages: a page that has many of the rows is read once.
+  /// Looks up rows in the order of their keys, which is the order of pages, so that a page with many of the rows is
+  /// read once.
   private func look(up wanted: WantedRows) throws -> PackedRows {
     var packed = PackedRows(columnCount: plan.columns.count, count: wanted.count)
     let columns = contentColumns
@@ -84,7 +86,7 @@ extension ResultReader {
     return packed
   }
 
-  /// Runs the whole query and picks the rows out, which is cheaper than to look up many of them.
+  /// Runs the whole query and picks out the rows, which is cheaper than looking up many of them.
   private func scan(for wanted: inout WantedRows) throws -> PackedRows {
     bind()
     let scan = statements.scan
@@ -103,7 +105,7 @@ extension ResultReader {
     return packed
   }
 
-  /// In a row of any statement.
+  /// The result's columns in a row of any statement.
   var contentColumns: Range<Int> { plan.firstColumn..<plan.firstColumn + plan.columns.count }
 
   private func check(_ packed: PackedRows) throws(FreshetError) {
@@ -111,7 +113,7 @@ extension ResultReader {
     throw FreshetError(.tooLarge, "the rows take more than \(limits.bytes) bytes: select less, or ask for a window")
   }
 
-  /// Calls `body` with a statement that stands on the row with an identity. O(log n).
+  /// Calls `body` with a statement whose current row has the identity. O(log n).
   func withRow<Result>(identity: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result {
     guard let single = statements.known ?? statements.single, let unit = plan.unit else { throw ResultReader.missing }
     if plan.resultAggregate != nil, let result = try withGroupRow(identity, body) { return result }
@@ -128,11 +130,11 @@ extension ResultReader {
     throw ResultReader.missing
   }
 
-  /// A row of the result cannot be found in the state that the result is of: the result is wrong.
+  /// The error if a row of the result cannot be found in the result's own state, so that the result is wrong.
   package static let missing = FreshetError(
     .internal, "a row of the result is not in the database state it was read from")
 
-  /// - Parameter place: the index of the unit, in a statement that looks up several.
+  /// - Parameter place: the index of the unit, for a statement that looks up several.
   func bind(_ unit: Bytes, to statement: PreparedStatement, place: Int = 0) {
     guard let (first, orders) = plan.unit.map({ ($0.firstParameter, $0.orders) }) else { return }
     statement.bind(

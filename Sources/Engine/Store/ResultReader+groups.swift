@@ -2,12 +2,12 @@ import Ground
 package import LiveQuery
 import RankedCollections
 
-// Results of aggregates, made of what is kept of their groups.
+// Makes results of aggregates from the kept groups.
 extension ResultReader {
-  /// Whether changes of the result are found by arithmetic at present.
+  /// Whether changes of the result can be found by arithmetic now.
   package var addsChanges: Bool { memory.groups != nil && statements.prepareSigned() }
 
-  /// All groups of the query's aggregates as they are; nil: it has none, or more than are kept.
+  /// Reads all groups of the query's aggregates; nil if it has no aggregates, or too many groups.
   func readGroups() throws(FreshetError) -> [AggregateGroups]? {
     if statements.aggregates.isEmpty { return nil }
     bind()
@@ -21,10 +21,10 @@ extension ResultReader {
     return groups
   }
 
-  /// The changes that changed rows, which virtual tables show, make in the groups of an aggregate.
+  /// The changes in the groups of an aggregate that come from the changed rows in the virtual tables.
   ///
   /// - Parameter tables: indexes of the aggregate's tables that have changed.
-  /// - Returns: nil when that is not known.
+  /// - Returns: nil if the changes are unknown.
   package func groupChanges(
     of aggregate: Int, ofTables tables: [Int]
   ) throws(FreshetError) -> GroupChanges? {
@@ -40,7 +40,7 @@ extension ResultReader {
 
   /// Brings the groups of an aggregate up to date.
   ///
-  /// - Returns: the groups that changed; nil: the query must be run again.
+  /// - Returns: the groups that changed; nil if the query must be run again.
   package func apply(_ changes: GroupChanges, to aggregate: Int) -> ConcernedUnits? {
     guard memory.groups != nil else { return nil }
     var touched = ConcernedUnits()
@@ -52,16 +52,16 @@ extension ResultReader {
     return nil
   }
 
-  /// Forgets all groups: everything is read until the query is run.
+  /// Forgets all groups. Their values are read by SQL until the query is run again.
   package func forgetGroups() { memory.groups = nil }
 
-  /// The kept values of these groups are outdated: they are read again when they are needed.
+  /// Marks the kept values of these groups as out of date, so that they are read again when they are needed.
   package func outdate(_ units: ConcernedUnits) {
     if let result = plan.resultAggregate { memory.groups?[result].outdate(units) }
   }
 
-  /// Whether some group of the result is only what the whole query says: its rows may come in another order when it is
-  /// looked up.
+  /// Whether a group of the result has values that only a run of the whole query gives, because SQLite may read its
+  /// rows in another order when the group is looked up.
   package var dependsOnOrder: Bool {
     guard let aggregate = orderedAggregate, let groups = memory.groups?[aggregate] else { return false }
     return groups.contains { knownRow($0) == nil }
@@ -90,7 +90,7 @@ extension ResultReader {
     }
   }
 
-  /// The result's aggregate, if what its groups show may depend on the order of rows.
+  /// The result's aggregate, if its groups may show the order of rows.
   private var orderedAggregate: Int? {
     plan.resultAggregate.flatMap { plan.aggregates[$0].dependsOnOrder ? $0 : nil }
   }
@@ -108,7 +108,7 @@ extension ResultReader {
     return asked[Array(unit)].map { knownRow($0) == nil } ?? false
   }
 
-  /// An `alongside` value out of what is kept of it; nil: it must be read.
+  /// An `alongside` value, computed from its kept groups; nil if it must be read.
   func keptValue(alongside index: Int) throws(FreshetError) -> SQLValue? {
     guard let aggregate = plan.alongsideAggregates[index], addsChanges else { return nil }
     do {
@@ -118,9 +118,9 @@ extension ResultReader {
     } catch { throw failure(error) }
   }
 
-  /// Makes the editor agree with what is kept of groups.
+  /// Makes the editor agree with the kept groups.
   ///
-  /// - Returns: false when the units must be looked up.
+  /// - Returns: false if the units must be looked up.
   func refreshGroups(_ units: ConcernedUnits, in editor: inout SectionedTreeEditor) throws -> Bool {
     guard addsChanges, let aggregate = plan.resultAggregate, let single = statements.single else { return false }
     bind()
@@ -146,15 +146,15 @@ extension ResultReader {
     return true
   }
 
-  /// Calls `body` with a statement that stands on the row of a group of the result.
+  /// Calls `body` with a statement whose current row is that of a group of the result.
   ///
-  /// - Returns: nil: it must be looked up.
+  /// - Returns: nil if the group must be looked up.
   func withGroupRow<Result>(_ unit: Bytes, _ body: (PreparedStatement) throws -> Result) throws -> Result? {
     guard addsChanges, let aggregate = plan.resultAggregate else { return nil }
     return try withGroupRow(of: aggregate, unit, body)
   }
 
-  /// Sections whose totals have changed since the last call, by the sections' values.
+  /// The values of sections whose totals have changed since the last call.
   func takeTouchedSections() -> ConcernedUnits {
     defer { memory.touchedSections = ConcernedUnits() }
     return memory.touchedSections
@@ -180,7 +180,7 @@ extension ResultReader {
   private enum GroupRow {
     case none
     case known([KeptValue], [KeptValue])
-    /// Only its rows show its value.
+    /// The kept state does not give the group's values, so its rows must be read.
     case unknown
   }
 
@@ -190,7 +190,7 @@ extension ResultReader {
     guard let group = memory.groups?[aggregate][key] else { return .none }
     if let row = knownRow(group) { return row }
     if group.isAmbiguous { return .unknown }
-    // The extremes that were kept have gone.
+    // All kept extremes were taken out, so the group is read again.
     try ask(unit, aggregate)
     guard let group = memory.groups?[aggregate][key] else { return .none }
     return knownRow(group) ?? .unknown
@@ -199,7 +199,7 @@ extension ResultReader {
   private func ask(_ unit: Bytes, _ aggregate: Int) throws {
     try checkSnapshot()
     guard var groups = memory.groups else { return }
-    // When this fails, nothing is known any more.
+    // If reading fails, the groups are unknown.
     memory.groups = nil
     try statements.aggregates[aggregate].ask(unit, in: &groups[aggregate])
     memory.groups = groups
@@ -210,7 +210,7 @@ extension ResultReader {
     var calls: [KeptValue] = []
     calls.reserveCapacity(group.calls.count)
     for call in group.calls {
-      // A value too large for an integer is an error of SQLite's, which looking up reports.
+      // If the sum is too large for an integer, looking up the group reports SQLite's error.
       guard let value = (try? call.value) ?? nil else { return nil }
       calls.append(value)
     }

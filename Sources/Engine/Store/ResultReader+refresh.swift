@@ -2,15 +2,15 @@ import Ground
 package import LiveQuery
 package import RankedCollections
 
-// Looking changes up.
+// Looks up changes.
 extension ResultReader {
-  /// Looks up units that may have changed, and makes the editor agree with what is there now.
+  /// Looks up units that may have changed, and makes the editor agree with their present rows.
   ///
-  /// Idempotent: a unit that has not changed costs the look-up only. O(units × log n).
+  /// For a unit that has not changed, only the look-up is done. O(units × log n).
   ///
-  /// - Parameter captured: the changed rows that the units are of, where nothing else concerns them; nil: they are
-  ///   looked up.
-  /// - Throws: `duplicate_key`; the editor is of no use then.
+  /// - Parameter captured: the changed rows that lead to the units, if nothing else changed them; nil if the units must
+  ///   be looked up.
+  /// - Throws: `duplicate_key`; the editor must not be used then.
   package func refresh(
     _ units: ConcernedUnits, from captured: CapturedRows? = nil, in editor: inout SectionedTreeEditor
   ) throws(FreshetError) {
@@ -50,10 +50,10 @@ extension ResultReader {
     } catch { throw failure(error) }
   }
 
-  /// The contents that the last `refresh` read are not needed any more.
+  /// Frees the contents that the last `refresh` read, once they are not needed any more.
   package func forgetContents() { recent.removeAll() }
 
-  /// The unit is the key: a row or none.
+  /// Looks up a unit that is a key, and so has at most one row.
   func refresh(_ unit: Bytes, _ single: PreparedStatement, in editor: inout SectionedTreeEditor) throws {
     defer { single.reset() }
     bind(unit, to: single)
@@ -63,7 +63,8 @@ extension ResultReader {
       try row.withParts { section, label, entry in
         if isFirst {
           let identity = RankedEntry.identity(of: entry)
-          // Under NOCASE a key finds its row also when that is spelled otherwise now, and has been read already.
+          // Under NOCASE a key also finds a row that is spelled differently now. If so, the row with the former
+          // spelling is removed.
           if !unit.equals(identity) { editor.remove(unit) }
           recent.keep(identity, row)
           editor.put(section: section, label: label, entry: entry, stamp: row.stamp)
@@ -77,9 +78,9 @@ extension ResultReader {
     if isFirst { editor.remove(unit) }
   }
 
-  /// The units are keys. They are looked up many at a time, and the tree is changed once for all of them.
+  /// Looks up units that are keys, many at a time, and then changes the tree once for all of them.
   ///
-  /// - Returns: false, having changed nothing, when a row of some key is not the only one: the order matters then.
+  /// - Returns: false, and nothing is changed, if several rows have the same key, because their order matters then.
   private func refreshTogether(
     _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
   ) throws -> Bool {
@@ -98,14 +99,14 @@ extension ResultReader {
     return true
   }
 
-  /// Looks up as many units as a statement has places for.
+  /// Looks up as many units as the statement has places for, and notes the changes.
   private func note(
     _ places: Range<Int>, of units: ConcernedUnits, _ statement: PreparedStatement, _ changes: inout RowBatch,
     _ editor: borrowing SectionedTreeEditor
   ) throws -> Bool {
     defer { statement.reset() }
     for place in places { units.withUnit(place) { bind($0, to: statement, place: place - places.lowerBound) } }
-    // A bit for each place.
+    // The places whose row was found, one bit for each.
     var found: UInt64 = 0
     while try statement.step() {
       let place = places.count == 1 ? 0 : Int(statement.integer(contentColumns.upperBound))
@@ -128,7 +129,8 @@ extension ResultReader {
     return true
   }
 
-  /// Keys may have passed from unit to unit: all old ones have to be out before the first new one comes in.
+  /// Looks up all units. A key may have moved from one unit to another, so all former rows are removed before present
+  /// rows are inserted.
   private func refreshAll(
     _ units: ConcernedUnits, _ single: PreparedStatement, in editor: inout SectionedTreeEditor
   ) throws {
@@ -141,7 +143,7 @@ extension ResultReader {
       var isSpelledOtherwise = false
       while try single.step() {
         row.readWhole(single)
-        // Under NOCASE a unit finds its rows also when it is spelled otherwise now, and then all of them.
+        // Under NOCASE a unit also finds rows of units that are spelled differently now, and then all rows of these.
         if !isSpelledOtherwise, !row.unit.withUnsafeBytes({ $0.equals(unit) }) {
           isSpelledOtherwise = true
           readOtherwise.insert(row.unit)

@@ -1,12 +1,12 @@
 package import LiveQuery
 
-// Values that stand in a query's conditions (`ResultPlan.Scalars`).
+// Keeps the values of subqueries in a query's conditions (`ResultPlan.Scalars`).
 extension ResultReader {
   /// The present values.
   ///
   /// - Parameters:
   ///   - reads: whether to read all of them, because kept values may belong to another state.
-  ///   - known: the values that other lists keep, by place.
+  ///   - known: values that are results of other lists, by index.
   func scalars(reads: Bool, known: [Int: SQLValue] = [:]) throws(FreshetError) -> [SQLValue] {
     var scalars: [SQLValue] = []
     for (place, index) in plan.alongside.indices.suffix(plan.scalars?.count ?? 0).enumerated() {
@@ -22,7 +22,7 @@ extension ResultReader {
     return scalars
   }
 
-  /// The kept value of a result of one value; nil: unknown.
+  /// The kept value of a result that is a single value; nil if it is unknown.
   package func keptValue() throws(FreshetError) -> SQLValue? {
     do {
       return try AggregateGroups.keyOfEverything.withUnsafeBytes { everything in
@@ -33,9 +33,9 @@ extension ResultReader {
 
   /// Brings the values up to date.
   ///
-  /// - Parameter known: the values that other lists keep, by place.
-  /// - Returns: the units whose result of `where` has changed, and whether `having` has; nil: the query must be run
-  ///   again.
+  /// - Parameter known: values that are results of other lists, by index.
+  /// - Returns: the units whose result of `where` has changed, and whether that of `having` may have changed; nil if
+  ///   the query must be run again.
   package func takeScalars(_ known: [Int: SQLValue]) throws(FreshetError) -> (units: ConcernedUnits, ofAllGroups: Bool)?
   {
     guard let plan = plan.scalars else { return (ConcernedUnits(), false) }

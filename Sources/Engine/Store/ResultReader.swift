@@ -5,10 +5,10 @@ import RankedCollections
 
 /// Runs one query's statements, and turns rows into tree entries and contents.
 ///
-/// Owner: the follower's thread; to be used inside its read transaction.
+/// Owner: the follower's thread, inside its read transaction.
 ///
-/// Mutable state: the row being read (in `row`), overwritten by every row; `recent`, what the last `refresh` read, for
-/// queries whose key is their unit; `memory`, what it knows of the newest result.
+/// Mutable state: the row being read (in `row`), overwritten by every row; `recent`, the contents that the last
+/// `refresh` read, for queries whose key is their unit; `memory`, what is remembered of the newest result.
 package final class ResultReader {
   let statements: ResultStatements
   var plan: ResultPlan { statements.plan }
@@ -18,24 +18,25 @@ package final class ResultReader {
   private let seed: UInt64
   let row: ReadRow
   @exclusivity(unchecked) var recent = RecentContents()
-  /// Memory of the last whole result, which another thread's reader may have made.
+  /// The memory of the newest whole result. A reader on another thread may have made it.
   @exclusivity(unchecked) package var memory = ReaderMemory()
-  /// Whether the last `refresh` looked nothing up.
+  /// Whether the last `refresh` evaluated all rows, without looking any up.
   @exclusivity(unchecked) package internal(set) var hasEvaluated = false
-  /// Whether a `refresh` has to look up, to be compared with another.
+  /// Whether `refresh` must look up all units, because its result is compared with an evaluated one.
   @exclusivity(unchecked) var isComparing = false
-  /// In which columns the last `fetch` found rows changed, by identity; nil: it made a tree of its own, sharing nothing
-  /// with the one before, or did not compare.
+  /// The columns in which the last `fetch` found rows changed, by identity; nil if it built a new tree or did not
+  /// compare.
   package private(set) var changes: ConcernedUnits?
 
-  /// How large a result may be.
+  /// The limits of a result's size and of the time of its runs.
   package struct Limits: Sendable {
     package var rows: Int
-    /// Bytes of keys, and of contents where those are kept.
+    /// The most bytes of keys, and of contents if those are kept.
     package var bytes: Int
-    /// How long a query may be run, and how long its rows' contents may be read. The latter comes back slowly.
+    /// How long a run of the query may take, and how long reading rows' contents may take. The latter comes back slowly
+    /// (`TimeAccount`).
     package var time: Nanoseconds
-    /// Bytes of the rows under groups: with more they are followed in another way.
+    /// The most bytes of kept rows under groups. If there are more, they are followed in another way.
     package var keptRowBytes = 64 << 20
 
     package init(rows: Int, bytes: Int, time: Duration = .seconds(30)) {
@@ -46,11 +47,12 @@ package final class ResultReader {
   }
 
   let limits: Limits
-  /// For the contents of rows.
+  /// The time that is left for reading the contents of rows.
   @exclusivity(unchecked) var time: TimeAccount
   let clock: MonotonicClock
 
-  /// - Parameter seed: of the stamps; random in every process, so that no two rows can be made to agree.
+  /// - Parameter seed: the seed of the stamps. It is random in every process, so that an attacker cannot make two rows
+  ///   that agree.
   package init(
     _ statements: ResultStatements, parameters: [SQLValue], seed: UInt64, limits: Limits,
     clock: MonotonicClock = .system
@@ -76,19 +78,19 @@ package final class ResultReader {
     statements.bind(parameters, of: self)
   }
 
-  /// Runs the query, and brings the editor's result to the present one.
+  /// Runs the query, and brings the editor's result up to date.
   ///
   /// - Parameters:
-  ///   - editor: nil: no tree yet.
-  ///   - mostKept: of how many rows to keep the contents as they come by. When there are more, none are kept.
-  /// - Returns: an editor that stands at the new result, and the contents that were kept.
-  /// - Throws: `duplicate_key`, `timeout`, `too_large`, and what else SQLite reports. The reader is then as it was.
+  ///   - editor: the editor of the former result; nil if there is no result yet.
+  ///   - mostKept: the most rows whose contents the run keeps. If the result has more rows, no contents are kept.
+  /// - Returns: an editor of the new result, and the contents that were kept.
+  /// - Throws: `duplicate_key`, `timeout`, `too_large`, and other errors of SQLite. The reader is unchanged then.
   /// - Complexity: O(rows × log rows).
   func fetch(
     into editor: SectionedTreeEditor? = nil, keepingContents mostKept: Int = 0
   ) throws(FreshetError) -> (SectionedTreeEditor, FetchedContents?) {
     try checkSnapshot()
-    // Contents that a failed `refresh` read belong to an older state.
+    // Contents that a failed `refresh` read belong to an earlier state.
     forgetContents()
     bind()
     let scan = statements.scan
@@ -96,7 +98,7 @@ package final class ResultReader {
     var fetched = ReaderMemory()
     var keys = UnitKeys()
     var contents = FetchedContents(columnCount: plan.columns.count)
-    // Not the reader's own, and the plan once for all rows: what this loop touches is touched for every row.
+    // The loop uses local copies, because it would access the reader's properties for every row.
     let plan = plan
     let row = ReadRow(plan, seed: seed, encoding: statements.encoding)
     let isRefetched = plan.isRefetched
@@ -121,7 +123,7 @@ package final class ResultReader {
       if isRefetched { contents.trim() }
       let (result, touched) = try finish(builder, editor)
       changes = nil
-      // A new reader does not know the contents before.
+      // A new reader does not know the former contents, so it cannot compare.
       if isRefetched, let editor, let touched, memory.contents.order.count == editor.tree.count {
         changes = changedColumns(touched, from: editor, to: result, contents)
       }
@@ -133,11 +135,12 @@ package final class ResultReader {
     } catch { throw failure(error) }
   }
 
-  /// Contents of a larger result are looked up, or read by another run: most of its rows are in no client's window.
+  /// The most bytes of contents that a run keeps. Contents of a larger result are looked up, or read by another run,
+  /// because most of its rows are in no client's window.
   private static let keptBytes = 256 << 10
 
-  /// An I/O error or a lack of memory makes SQLite end the transaction: what is read afterwards is another state, which
-  /// must not be mixed with the one that the other lists show.
+  /// Checks that the transaction is still open. An I/O error or a lack of memory makes SQLite end it. Later reads would
+  /// then see another state, which must not be mixed with the state that the other lists show.
   func checkSnapshot() throws(FreshetError) {
     if statements.isInTransaction() { return }
     throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
@@ -153,8 +156,8 @@ package final class ResultReader {
     }
   }
 
-  /// - Returns: an editor at the builder's rows, and the rows that came or changed; nil: it shares nothing with the one
-  ///   before.
+  /// - Returns: an editor of the builder's rows, and the rows that were inserted or changed; nil if the tree is new and
+  ///   shares nothing with the former one.
   private func finish(
     _ builder: SectionedTreeBuilder, _ editor: SectionedTreeEditor?
   ) throws -> (SectionedTreeEditor, touched: [[UInt8]]?) {
@@ -162,7 +165,7 @@ package final class ResultReader {
     return (try builder.finish(), nil)
   }
 
-  /// Compares the contents of rows before and after, by identity.
+  /// Compares the former and present contents of rows, by identity.
   private func changedColumns(
     _ identities: [[UInt8]], from before: SectionedTreeEditor, to after: SectionedTreeEditor, _ fetched: FetchedContents
   ) -> ConcernedUnits {
@@ -210,22 +213,22 @@ package final class ResultReader {
     }
   }
 
-  /// A statement of the query that is needed this once, with its parameters bound.
+  /// Prepares a statement of the query that is used only once, with its parameters bound.
   func prepared(_ sql: String) throws(SQLiteFailure) -> PreparedStatement {
     try statements.prepared(sql, parameters)
   }
 
-  /// Whether the newest whole result has rows of a unit whose key is another; see `VersionedResult.contains`
-  /// for when it is the unit.
+  /// Whether the newest whole result has rows of a unit, for queries whose key is not the unit; see
+  /// `VersionedResult.contains` for the others.
   package func hasRows(ofUnit unit: [UInt8]) -> Bool { memory.keys.hasRows(of: unit) }
 
-  /// Whether changes of rows are known by their identities; else by their units.
+  /// Whether changes of rows are known by the rows' identities; otherwise by their units.
   package var identityIsUnit: Bool { plan.isRefetched || plan.unit?.isKey == true }
 
-  /// The unit of a row of the newest version, when that is not its identity.
+  /// The unit of a row of the newest version, if its identity is not the unit.
   package func unit(of identity: [UInt8]) -> [UInt8]? { memory.keys.unit(of: identity) }
 
-  /// The identity of the row with a key as clients write it; nil when no row can have it.
+  /// The identity of the row with a key in the form in which clients write it; nil if no row can have this key.
   package func identity(of key: [SQLValue]) -> [UInt8]? {
     guard key.count == plan.keyColumns.count else { return nil }
     var identity: [UInt8] = []

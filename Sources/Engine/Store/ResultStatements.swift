@@ -4,25 +4,25 @@ package import LiveQuery
 /// The statements of a `ResultPlan` on one connection, shared by all queries of its shape.
 ///
 /// Owner: the thread of the connection. Mutable state: `owner`, the query whose parameters are bound; `batch` and
-/// `captured`, prepared when they are needed; `others`; and `isClosed`.
+/// `captured`, which are prepared when they are needed; `others`; and `isClosed`.
 package final class ResultStatements {
   let plan: ResultPlan
   package let encoding: TextEncoding
   let scan: PreparedStatement
-  /// Looks up a unit, as far as it is in the result.
+  /// Looks up the rows of a unit that are in the result.
   let single: PreparedStatement?
   /// Looks up a row that is known to be in the result.
   let known: PreparedStatement?
   /// The totals of all rows and those of sections, as in `ResultPlan.Totals`.
   let totals: (whole: PreparedStatement, sections: PreparedStatement?)?
   let alongside: [PreparedStatement]
-  /// Statements with the same parameters that other code runs.
+  /// Statements of other code that have the same parameters.
   private var others: [PreparedStatement] = []
   @exclusivity(unchecked) private var owner: ObjectIdentifier?
-  /// Whether the connection is closed, and with it the statements.
+  /// Whether the connection and its statements are closed.
   @exclusivity(unchecked) private(set) var isClosed = false
   private let connection: OpaquePointer
-  /// Nil when closed: it keeps the connection open.
+  /// The transaction in which the statements run. Nil after `close`, because it keeps the connection open.
   @exclusivity(unchecked) private var transaction: ReadTransaction?
   /// Looks up `batchSize` units at once.
   @exclusivity(unchecked) private(set) var batch: PreparedStatement?
@@ -34,8 +34,8 @@ package final class ResultStatements {
   let aggregates: [AggregateStatements]
 
   /// - Parameters:
-  ///   - transaction: begins the transaction in which they run, if it has not begun yet.
-  ///   - groups: the connection's tables for groups; nil: it follows nothing.
+  ///   - transaction: begins a transaction for the statements, unless it has begun already.
+  ///   - groups: the connection's tables for groups; nil if the connection does not follow the file.
   package init(
     _ plan: ResultPlan, connection: OpaquePointer, encoding: TextEncoding, transaction: ReadTransaction?,
     groups: GroupTables?
@@ -65,25 +65,25 @@ package final class ResultStatements {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
-  /// Binds parameters to these statements too, and closes them with its own.
+  /// From now on binds parameters to these statements too, and closes them together with its own.
   package func add(_ statements: [PreparedStatement]) {
     others += statements
     owner = nil
   }
 
-  /// To be called before parameters are bound.
+  /// Prepares `batch`, if the plan has it. To be called before parameters are bound.
   ///
-  /// - Returns: whether there is `batch`.
+  /// - Returns: whether `batch` can be used.
   func prepareBatch() -> Bool {
     guard batch == nil, mayBatch else { return batch != nil }
-    // A unit that cannot be compiled as a batch, such as a plain `rowid`, is looked up one by one.
+    // If the batch does not compile, as with a plain `rowid` as the unit, units are looked up one by one.
     batch = plan.unit?.batchSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
     mayBatch = batch != nil
     owner = nil
     return mayBatch
   }
 
-  /// Whether there is a transaction, which is begun if the tick has done without one so far.
+  /// Whether there is a transaction. Begins one if the tick has done without so far.
   package func isInTransaction() -> Bool {
     if isClosed { return false }
     if hasTransaction { return true }
@@ -94,9 +94,10 @@ package final class ResultStatements {
   /// Whether there is a transaction already.
   package var hasTransaction: Bool { sqlite3_get_autocommit(connection) == 0 }
 
-  /// To be called before parameters are bound, once the connection has the virtual table.
+  /// Prepares `captured`, if the plan has it. To be called before parameters are bound, once the connection has the
+  /// virtual table.
   ///
-  /// - Returns: whether there is `captured`.
+  /// - Returns: whether `captured` can be used.
   func prepareCaptured() -> Bool {
     guard captured == nil, mayUseCaptured else { return captured != nil }
     captured = plan.unit?.capturedSQL.flatMap { try? PreparedStatement(bounded: $0, connection) }
@@ -108,16 +109,16 @@ package final class ResultStatements {
   /// Prepares the statements that change groups, once the connection has the virtual tables. To be called before
   /// parameters are bound.
   ///
-  /// - Returns: whether there are any.
+  /// - Returns: whether the plan has aggregates and all of their statements are prepared.
   func prepareSigned() -> Bool {
     if isClosed || aggregates.isEmpty { return false }
     for aggregate in aggregates where aggregate.prepare() { owner = nil }
     return aggregates.allSatisfy(\.isPrepared)
   }
 
-  /// Likewise, those that follow changes of some tables in an aggregate.
+  /// As above, and prepares the statements that follow changes of some tables in an aggregate.
   ///
-  /// - Returns: whether there are all of them.
+  /// - Returns: whether all of them are prepared.
   func prepareSigned(_ aggregate: Int, _ tables: [Int]) -> Bool {
     guard prepareSigned(), let areNew = aggregates[aggregate].prepare(forChangesOf: tables) else { return false }
     if areNew { owner = nil }
@@ -137,14 +138,14 @@ package final class ResultStatements {
     for (index, value) in parameters.enumerated() where index < count { statement.bind(value, at: Int32(index + 1)) }
   }
 
-  /// A statement that is needed once, with a query's parameters bound.
+  /// Prepares a statement that is used only once, with a query's parameters bound.
   func prepared(_ sql: String, _ parameters: [SQLValue]) throws(SQLiteFailure) -> PreparedStatement {
     let statement = try PreparedStatement(bounded: sql, connection)
     Self.bind(parameters, to: statement)
     return statement
   }
 
-  /// To be called before statements run.
+  /// Sets the longest value for these statements. To be called before they run.
   package func limitValues() { ConnectionLimits.setValue(plan.longestValue, of: connection) }
 
   private var all: [PreparedStatement] {
@@ -153,15 +154,15 @@ package final class ResultStatements {
       + aggregates.flatMap(\.all)
   }
 
-  /// Ends all statements, so that the connection can be closed while queries still refer to them: those can be read
-  /// again once they have others.
+  /// Finalizes all statements, so that the connection can be closed while queries still refer to this object. Queries
+  /// can be read again once they have other statements.
   package func close() {
     isClosed = true
     transaction = nil
     for statement in all { statement.close() }
   }
 
-  /// To be called when a query that may have bound its parameters goes: another may get its address.
+  /// To be called when a query ends whose parameters may be bound, because another query may get its address.
   package func forget(_ owner: AnyObject) {
     if self.owner == ObjectIdentifier(owner) { self.owner = nil }
   }

@@ -1,13 +1,13 @@
 import CSQLite
 package import LiveQuery
 
-/// Whether statements for the writer would compile in a database, without running any.
+/// Checks whether statements for the writer would compile in a database, without running them.
 package struct StatementCheck: ~Copyable {
   private let opened: Connection
   private var connection: OpaquePointer { opened.raw }
   private let audit = WriteAudit()
 
-  /// - Parameter path: what `ReadOnlyFile` makes of the database's path.
+  /// - Parameter path: what `ReadOnlyFile.location` returns for the database's path.
   package init(path: String) throws(SQLiteFailure) {
     opened = try Connection(path)
     setAuthorizer()
@@ -17,7 +17,7 @@ package struct StatementCheck: ~Copyable {
     sqlite3_set_authorizer(connection, authorizeWrite, Unmanaged.passUnretained(audit).toOpaque())
   }
 
-  /// - Returns: the error in a statement; nil: none.
+  /// - Returns: the error in a statement; nil if it compiles.
   package func problem(_ sql: String) -> FreshetError? {
     do throws(FreshetError) {
       let checked = try WriteStatement(sql, place: "sql")

@@ -1,8 +1,8 @@
 import Ground
 
-/// The system's text files, such as those of `/proc`.
+/// Reads text files of the system, such as those in `/proc`.
 enum SystemText {
-  /// The lines with their ends; empty if the file does not exist.
+  /// The lines of a file with their line ends; empty if the file does not exist.
   static func lines(_ path: String) -> [String] {
     guard let file = fopen(path, "r") else { return [] }
     defer { fclose(file) }

@@ -2,8 +2,8 @@ import CSQLite
 import LiveQuery
 import RankedCollections
 
-/// Computes each total of a list by itself: one that cannot be computed is NULL, with SQLite's words, and takes no
-/// other with it. O(totals × rows of the list).
+/// Computes each total of a list separately. A total that cannot be computed is NULL, with SQLite's message, and does
+/// not affect the others. O(totals × rows of the list).
 struct TotalsOneByOne {
   let reader: ResultReader
 
@@ -25,7 +25,7 @@ struct TotalsOneByOne {
     editor.setTotals(packedWhole)
     if reader.plan.section == nil { return editor.setTotals(packedWhole, ofSection: ReadRow.keyOfOnlySection) }
     for (section, values) in bySection {
-      // The sections that an error concerns are unknown: no section has the total.
+      // The error may concern any section, so no section has this total.
       let list = errors.enumerated().map { Value(value: $1 == nil ? values[$0] ?? .null : .null, error: $1) }
       section.withUnsafeBytes { editor.setTotals(packed(list, totals.names), ofSection: $0) }
     }
@@ -36,7 +36,7 @@ struct TotalsOneByOne {
     var error: String?
   }
 
-  /// - Parameter error: set to what SQLite says when it cannot compute the total.
+  /// - Parameter error: set to SQLite's message if it cannot compute the total.
   private func read(
     _ sql: String, error: inout String?, _ body: (PreparedStatement) -> Void
   ) throws(SQLiteFailure) {
@@ -49,7 +49,7 @@ struct TotalsOneByOne {
     }
   }
 
-  /// The encoded value of a section, which is a row's first.
+  /// The encoded value of a section, which is the first column of a row.
   private func section(_ statement: PreparedStatement) -> [UInt8] {
     var key: [UInt8] = []
     guard let order = reader.plan.section else { return key }

@@ -2,13 +2,13 @@ import CSQLite
 package import LiveQuery
 package import RankedCollections
 
-/// Where a list's totals come from.
+/// A source of a list's totals.
 package protocol TotalsSource {
-  /// Gives an editor the totals of the rows at which it stands.
+  /// Sets the totals of an editor's present rows.
   ///
-  /// - Parameter units: what has changed since the totals that the editor has, and has been looked up; nil: anything
-  ///   may have.
-  /// - Precondition: the rows are those of the state that the transaction sees.
+  /// - Parameter units: the units that have changed, and were looked up, since the editor's totals were set; nil if
+  ///   anything may have changed.
+  /// - Precondition: the rows belong to the state that the transaction sees.
   func setTotals(of editor: inout SectionedTreeEditor, after units: ConcernedUnits?) throws(FreshetError)
 }
 
@@ -28,7 +28,7 @@ struct TotalsByStatement: TotalsSource {
         set(whole, of: &editor)
         reader.memory.hasFailedTotals = false
       } catch {
-        // One of them cannot be computed, for example because of an overflow. The others can.
+        // If one total cannot be computed, for example because of an overflow, the others still can.
         guard error.primaryCode == SQLITE_ERROR else { throw error }
         try TotalsOneByOne(reader: reader).setTotals(totals, of: &editor)
         reader.memory.hasFailedTotals = true
@@ -72,7 +72,7 @@ extension ResultReader {
   }
 }
 
-/// Takes totals from the groups that changes were added to. O(sections that changed).
+/// Takes totals from groups that are kept up to date by arithmetic. O(sections that changed).
 struct TotalsByArithmetic: TotalsSource {
   let reader: ResultReader
 
@@ -96,7 +96,7 @@ struct TotalsByArithmetic: TotalsSource {
     if !isSame { fatalError(TotalsByArithmetic.difference(editor.tree, other.tree, reader.plan.rows)) }
   }
 
-  /// The difference between added totals and those that were read.
+  /// A description of the difference between totals by arithmetic and totals that were read.
   private static func difference(_ added: SectionedTree, _ read: SectionedTree, _ rows: ResultPlan.Rows) -> String {
     func text(_ bytes: [UInt8]) -> String {
       [NamedValue](totals: bytes).map { "\($0.name) = \($0.value)" }.joined(separator: ", ")
@@ -108,7 +108,7 @@ struct TotalsByArithmetic: TotalsSource {
     return "totals that were added to: \(texts), of \(rows.totals?.wholeSQL ?? "")"
   }
 
-  /// - Returns: false when they must be read.
+  /// - Returns: false if the totals must be read.
   private func setWhole(_ aggregate: Int, _ names: [String], of editor: inout SectionedTreeEditor) throws -> Bool {
     let totals = try AggregateGroups.keyOfEverything.withUnsafeBytes { key in
       try reader.withGroupRow(of: aggregate, key) { packed($0, from: 0, names) }
@@ -125,7 +125,7 @@ struct TotalsByArithmetic: TotalsSource {
     var key: [UInt8] = []
     var areKnown = true
     try touched.forEach { unit, _ in
-      // A section without rows does not count.
+      // A section without rows has no group, and needs no totals.
       guard areKnown, reader.hasGroup(unit, of: aggregate) else { return }
       let totals = try reader.withGroupRow(of: aggregate, unit) { statement in
         key.removeAll(keepingCapacity: true)

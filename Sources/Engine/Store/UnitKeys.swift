@@ -1,4 +1,4 @@
-/// Which rows of a result each unit gives, for queries whose key is another: by encoded values.
+/// The keys of the rows that each unit gives, as encoded values, for queries whose key is not the unit.
 struct UnitKeys {
   private var keysOfUnit: [[UInt8]: [[UInt8]]] = [:]
   private var unitOfKey: [[UInt8]: [UInt8]] = [:]
@@ -8,14 +8,14 @@ struct UnitKeys {
     unitOfKey[key] = unit
   }
 
-  /// - Returns: the keys of the rows that the unit gave.
+  /// - Returns: the keys of the rows that the unit had.
   mutating func forget(_ unit: [UInt8]) -> [[UInt8]] {
     let keys = keysOfUnit.removeValue(forKey: unit) ?? []
     for key in keys where unitOfKey[key] == unit { unitOfKey[key] = nil }
     return keys
   }
 
-  /// Rows of a unit that has some, on average.
+  /// The average number of rows of a unit that has rows.
   var rowsOfUnit: Int { unitOfKey.count / max(1, keysOfUnit.count) }
 
   func hasRows(of unit: [UInt8]) -> Bool { keysOfUnit[unit] != nil }

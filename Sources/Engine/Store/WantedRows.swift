@@ -1,24 +1,24 @@
 import Ground
 import RankedCollections
 
-/// Rows that are looked for by identity, kept in the order of their identities.
+/// Rows to be found by identity, sorted by identity.
 ///
-/// It is the order in which a table stores its rows, so most often a scan comes by them in it: each is then found where
-/// the one before left off.
+/// A table usually stores its rows in this order, so a scan usually reads them in it. Each row is then found right
+/// after the previous one.
 struct WantedRows {
   private struct Wanted {
-    /// The identity's first eight bytes, which settle most comparisons.
+    /// The identity's first eight bytes, which decide most comparisons.
     var prefix: UInt64
-    /// The identity's, among `identities`.
+    /// Where the identity starts in `identities`.
     var start: Int
     var length: Int32
-    /// Its place among the wanted rows.
+    /// The row's index among the wanted rows.
     var place: Int32
   }
 
   private var identities: [UInt8] = []
   private var sorted: [Wanted] = []
-  /// The one behind the last that was found.
+  /// The index after the row that was found last.
   private var next = 0
 
   init(_ rows: some Collection<SectionedTree.Row>) {
@@ -46,15 +46,17 @@ struct WantedRows {
     Bytes(rebasing: bytes[wanted.start..<wanted.start + Int(wanted.length)])
   }
 
-  /// Which of the rows has an identity; nil: none. O(1) in the order of identities, else O(log count).
+  /// The index of the wanted row with an identity; nil if no row has it. O(1) if called in the order of identities,
+  /// otherwise O(log count).
   mutating func place(of identity: Bytes) -> Int? {
     let prefix = identity.word(at: 0)
     return identities.withUnsafeBytes { bytes in
-      // Negative, zero or positive: how the row at an index compares.
+      // Compares the row at an index: negative, zero or positive.
       let compare = { [sorted] (index: Int) -> Int in
         let wanted = sorted[index]
         if wanted.prefix != prefix { return wanted.prefix < prefix ? -1 : 1 }
-        // Short identities are wholly in their prefixes, and their bytes too far apart to be looked at without need.
+        // The prefix contains all bytes of a short identity, so the array of identities, which may not be in the cache,
+        // is not read.
         if identity.count <= 8, wanted.length == identity.count { return 0 }
         return WantedRows.identity(wanted, bytes).compare(identity)
       }

@@ -1,18 +1,19 @@
 import CSQLite
 import LiveQuery
 
-/// One statement of a transaction as a client wrote it, checked as far as its text allows, and with its patterns
-/// replaced (`PatternRules`).
+/// One statement of a client's transaction, checked as far as its text allows, and with its patterns replaced
+/// (`PatternRules`).
 struct WriteStatement {
   private(set) var sql: String
-  /// Whether something in it costs more than the length of a value.
+  /// Whether the statement contains an operation whose cost is more than proportional to the length of its values.
   let isCostly: Bool
-  /// Whether it is a SELECT, INSERT, UPDATE or DELETE. Compiling one has no effect, but for modules' constructors.
+  /// Whether it is a SELECT, INSERT, UPDATE or DELETE. Compiling such a statement has no effect, except for
+  /// constructors of virtual tables' modules.
   let isHarmlessToCompile: Bool
 
   private static let verbs: Set<String> = ["select", "values", "with", "insert", "replace", "update", "delete"]
 
-  /// In bytes: a statement may bring many rows.
+  /// The longest statement, in bytes. It is long because a statement may insert many rows.
   private static let longest = 1 << 20
 
   /// - Throws: `bad_query`, `too_large`.
@@ -24,7 +25,7 @@ struct WriteStatement {
     let tokens = tokenizer.filter { $0.kind != .comment }
     guard !tokens.isEmpty else { throw .badQuery("\(place) is empty") }
     if sql.utf8.contains(0) { throw .badQuery("\(place) holds a NUL character") }
-    // SQLite would pass over whatever follows the first.
+    // SQLite would ignore everything after the first statement.
     if tokens.dropLast().contains(where: { tokenizer.text(of: $0) == ";" }) {
       throw .badQuery("\(place) holds more than one statement: write a list")
     }
@@ -51,10 +52,10 @@ struct WriteStatement {
 extension WriteStatement {
   /// Compiles the statement under `authorizeWrite`.
   ///
-  /// SQLite connects virtual tables when a statement first names them, be it in a trigger. Their constructors run SQL
-  /// of their own on the same connection (FTS5: `PRAGMA data_version`), which the authorizer cannot tell from the
-  /// client's and denies. The statement is then compiled without the authorizer, which connects all tables that it
-  /// reaches and does nothing else, and once more with it.
+  /// SQLite connects a virtual table when a statement or trigger first names it. The table's constructor runs SQL on
+  /// the same connection (FTS5: `PRAGMA data_version`). The authorizer cannot distinguish this SQL from the client's,
+  /// and denies it. In that case the statement is compiled without the authorizer, which only connects the tables that
+  /// it names, and then once more with it.
   ///
   /// - Parameter withoutAuthorizer: calls its argument while the connection has no authorizer.
   func compiled(
@@ -74,10 +75,10 @@ extension WriteStatement {
 final class WriteAudit {
   var weight = StatementWeight()
   var denial: FreshetError?
-  /// The client's statement is being compiled. Otherwise what SQLite compiles is a module's: full-text and R*Tree
-  /// indexes keep their tables by statements of their own, which are their maker's doing as triggers are.
+  /// Whether the client's statement is being compiled. Otherwise SQLite compiles statements of a module: full-text and
+  /// R*Tree indexes maintain their tables with statements, which have the rights of the index's maker, as triggers do.
   private var isCompiling = false
-  /// Something was denied that the client's statement or a module's constructor asked for.
+  /// Whether something was denied that the client's statement or a module's constructor requested.
   fileprivate private(set) var hasDenied = false
 
   fileprivate func compiling(_ sql: String, _ connection: OpaquePointer) throws(SQLiteFailure) -> PreparedStatement {
@@ -102,17 +103,17 @@ final class WriteAudit {
     hasDenied = true
     if isCompiling { return SQLITE_DENY }
     switch action {
-    // FTS3 makes its table of statistics when it first needs one.
+    // FTS3 creates its table of statistics when it first needs one.
     case SQLITE_SAVEPOINT, SQLITE_CREATE_TABLE: return SQLITE_OK
     case SQLITE_PRAGMA: return !hasArgument && Self.pragmas.contains(name.lowercased()) ? SQLITE_OK : SQLITE_DENY
     default: return SQLITE_DENY
     }
   }
 
-  /// Pragmas of full-text indexes; they read a number.
+  /// The pragmas that full-text indexes use. They read a number.
   private static let pragmas: Set<String> = ["data_version", "page_size"]
 
-  /// Whether a statement may change the schema's table: only to make a table, and only a module's.
+  /// Whether a statement may change the schema's table. Only modules may, to create a table.
   fileprivate var mayChangeSchema: Bool { !isCompiling }
 }
 
@@ -123,7 +124,7 @@ func authorizeWrite(
 ) -> Int32 {
   guard let context else { return SQLITE_DENY }
   let audit = Unmanaged<WriteAudit>.fromOpaque(context).takeUnretainedValue()
-  // Triggers and views act with their maker's rights.
+  // Triggers and views have the rights of their maker.
   let isInner = inner != nil
   let name = first.map { String(cString: $0) } ?? ""
   switch action {

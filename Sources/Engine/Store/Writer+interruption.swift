@@ -2,7 +2,7 @@ import CSQLite
 import Synchronization
 
 extension Writer {
-  /// Gives up what a writer runs at the moment, from any thread.
+  /// Stops the statement that a writer is running, from any thread.
   package final class Interruption: Sendable {
     /// The address of the connection while it is open.
     private let connection: Mutex<UInt?>

@@ -1,9 +1,9 @@
 import CSQLite
 import LiveQuery
 
-// The statements of a transaction.
+// Runs the statements of a transaction.
 extension Writer {
-  /// Bytes of rows that the statements of one transaction may give.
+  /// The most bytes of rows that the statements of one transaction may return.
   private static let longestResult = 4 << 20
 
   func run(_ transaction: Transaction) throws(FreshetError) -> [StatementResult] {
@@ -53,7 +53,7 @@ extension Writer {
     return result
   }
 
-  /// Checks and compiles a statement, and sets the limits that it runs with.
+  /// Checks and compiles a statement, and sets the limits for running it.
   private func prepare(_ sql: String, place: String) throws(FreshetError) -> PreparedStatement {
     let checked = try WriteStatement(sql, place: place)
     ConnectionLimits.resetValue(of: connection)

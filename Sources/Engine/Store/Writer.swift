@@ -5,9 +5,9 @@ package import LiveQuery
 
 /// Writes for clients: one connection, one transaction at a time.
 ///
-/// What clients may do is the authorizer's to say: insert, update, delete and select, in the tables of the schema. No
-/// transaction control, no PRAGMA, no ATTACH, no change of the schema, and nothing in tables named `_freshet_…` (but
-/// triggers that version 0.1 left may write there).
+/// The authorizer decides what clients may do: insert, update, delete and select, in the tables of the schema. It
+/// allows no transaction control, no PRAGMA, no ATTACH, no change of the schema, and no access to tables named
+/// `_freshet_…` (except for triggers that version 0.1 left).
 ///
 /// Owner: one thread at a time.
 package final class Writer: FileConnection {
@@ -21,10 +21,11 @@ package final class Writer: FileConnection {
   private let timeout: Nanoseconds
   /// The name of the database file, for messages.
   private let fileName: String
-  /// Since the first transaction: a connection opens the -wal when it first reads.
+  /// Nil before the first transaction, because a connection opens the -wal when it first reads.
   private var checkpoint: GuardedCheckpoint?
   package private(set) var files: WALFiles
-  /// Whether another connection may fare better: this one may have been opened wrongly, for example only for reading.
+  /// Whether a new connection may work better, because this one may have been opened wrongly, for example only for
+  /// reading.
   package private(set) var isDoubtful = false
 
   private var contents: FileContents
@@ -33,7 +34,7 @@ package final class Writer: FileConnection {
   package func noteOverwritten(_ staleGeneration: UInt64?) { contents.noteOverwritten(staleGeneration) }
   package func noteReportedWrite() { contents.isReported = true }
 
-  /// Whether `rescue` has emptied the WAL-index, so that it goes with any -wal.
+  /// Whether `rescue` has emptied the WAL-index, so that it is right for any -wal.
   package private(set) var isEmptied = false
 
   /// Opens the database at `path` for writing; it must exist.
@@ -63,7 +64,7 @@ package final class Writer: FileConnection {
     interruption.end()
     sqlite3_set_authorizer(connection, nil, nil)
     if isOverwritten {
-      // The -wal belongs to the former contents.
+      // The -wal belongs to the former contents, so it is left as it is.
       sqlite_leave_wal_on_close(connection)
     } else if files.state == .same {
       checkpoint?.close()
@@ -72,11 +73,11 @@ package final class Writer: FileConnection {
 
   /// Begins a transaction, to be followed by `transact`.
   ///
-  /// - Returns: false, having begun nothing, when another connection is needed: the -wal or -shm was deleted (see
-  ///   `rescue`), the file overwritten, or restored in another encoding.
+  /// - Returns: false, and no transaction is begun, if a new connection is needed: the -wal or -shm was deleted (see
+  ///   `rescue`), or the file was overwritten, or restored in another encoding.
   /// - Throws: `read_only`, `overloaded`.
   package func begin() throws(FreshetError) -> Bool {
-    // An error that remains shows in the transaction.
+    // If this fails and the error remains, the transaction reports it.
     _ = files.restoreSharedMemory()
     try control("BEGIN IMMEDIATE")
     withoutAuthorizer { files.note(of: connection) }
@@ -86,13 +87,13 @@ package final class Writer: FileConnection {
     }
     contents.note(usesWAL: files.sharedMemory != nil)
     ConnectionLimits.resetValue(of: connection)
-    // Before anything is written, so that both have the same files.
+    // This opens a second connection before anything is written, so that both have the same files open.
     if checkpoint == nil {
       checkpoint = withoutAuthorizer {
         GuardedCheckpoint(for: connection, path: files.path, patience: Connection.patience)
       }
     }
-    // Now, for a long schema takes more than the statement that would have it read.
+    // The schema is read now, because reading a long schema may take more than a statement's budget.
     do throws(SQLiteFailure) { try run("SELECT 1 FROM main.sqlite_master LIMIT 1") } catch {
       try? run("ROLLBACK")
       if error.isOfOtherEncoding { return false }
@@ -101,18 +102,18 @@ package final class Writer: FileConnection {
     return true
   }
 
-  /// Runs all statements in the transaction that was begun, and commits it: all of them, or none.
+  /// Runs all statements in the transaction that was begun, and commits it. If one fails, all are rolled back.
   ///
-  /// - Returns: the outcome of each. The writes are visible to others.
-  /// - Throws: `constraint`, `not_allowed`, `bad_query` and its like, `timeout`, `too_large`, `read_only`,
-  ///   `overloaded`; `internal` when it is not known whether they are in the file.
+  /// - Returns: the outcome of each statement. The writes are visible to other connections then.
+  /// - Throws: `constraint`, `not_allowed`, `bad_query` and similar errors, `timeout`, `too_large`, `read_only`,
+  ///   `overloaded`; `internal` if it is unknown whether the writes are in the file.
   package func transact(_ transaction: Transaction) throws(FreshetError) -> [StatementResult] {
     let results: [StatementResult]
     do throws(FreshetError) {
       results = try deadline.limited(to: timeout) { () throws(FreshetError) in try run(transaction) }
       try control("COMMIT")
     } catch {
-      // A failed statement may have ended the transaction itself.
+      // The failed statement may have ended the transaction already.
       if sqlite3_get_autocommit(connection) == 0 { try? run("ROLLBACK") }
       throw error
     }
@@ -140,15 +141,15 @@ package final class Writer: FileConnection {
     return FreshetError(writeFailure: error, place: place.map { "\(fileName): \($0)" } ?? fileName)
   }
 
-  /// The -wal or -shm was deleted. The commits are in the files that this connection still has open: they are copied
-  /// into the database while no program has begun new files. The connection must then be closed: it uses files without
-  /// a name.
+  /// Called when the -wal or -shm was deleted. The commits are in the deleted files, which this connection still has
+  /// open. They are copied into the database, unless a program has created new files already. The connection must then
+  /// be closed, because its files have no name.
   ///
   /// - Returns: whether everything committed is in the database file.
   @discardableResult
   package func rescue() -> Bool {
     isDoubtful = true
-    // Closing would copy once more, when others may have begun files of their own, and delete those.
+    // Closing must not checkpoint: other programs may have created files of their own by then, which it would delete.
     sqlite_leave_wal_on_close(connection)
     guard files.state == .deleted else { return false }
     if WALResetBug.isPresent { return withoutAuthorizer { rescueGuarded() } }
@@ -156,7 +157,7 @@ package final class Writer: FileConnection {
     var copied: Int32 = -1
     let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_TRUNCATE, &frames, &copied)
     isEmptied = code == SQLITE_OK
-    // Busy: a connection still reads the old frames. They are in the database as well.
+    // SQLITE_BUSY means that a connection still reads old frames. These are in the database as well.
     return [SQLITE_OK, SQLITE_BUSY].contains(code & 0xFF) && frames >= 0 && frames == copied
   }
 
@@ -186,7 +187,7 @@ extension FreshetError {
   /// SQLite's error of a write.
   init(writeFailure error: SQLiteFailure, place: String? = nil) {
     let message = (place.map { "\($0): " } ?? "") + error.message
-    // Some things SQLite refuses in words alone, under its most general code.
+    // SQLite reports some refusals only in its message, with its most general code.
     let isDenied =
       error.primaryCode == SQLITE_AUTH || error.message.hasPrefix("not authorized")
       || error.message.hasSuffix("may not be modified")
@@ -198,7 +199,7 @@ extension FreshetError {
     case _ where isDenied:
       self.init(.notAllowed, "\(message): a transaction may insert, update, delete and select")
     case SQLITE_CONSTRAINT: self.init(.constraint, message)
-    // Another file has the name: it is opened for the next transaction.
+    // Another file has the name. It is opened for the next transaction.
     case SQLITE_READONLY where error.code == SQLITE_READONLY | (4 << 8): self.init(.overloaded, message)
     case SQLITE_READONLY, SQLITE_PERM: self.init(.readOnly, message)
     case SQLITE_RANGE, SQLITE_MISMATCH: self.init(.badQuery, message)

@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// The state of one aggregate function call, kept so that rows can be added and taken out.
+/// The state of one aggregate function call, to which values can be added and from which they can be taken out.
 struct Accumulator {
   enum Function: Int64, Sendable {
     case count, sum, total, average, minimum, maximum
@@ -15,7 +15,7 @@ struct Accumulator {
 
   private let function: Function
   private var state: State
-  /// How often each value is there, by its encoding, where each counts once.
+  /// With DISTINCT, the number of times that each value occurs, by its encoding.
   private var distinct: [[UInt8]: DistinctValue]?
 
   private struct DistinctValue {
@@ -23,7 +23,7 @@ struct Accumulator {
     var value: KeptValue
   }
 
-  /// - Parameter encoding: of the database's text, which BINARY compares.
+  /// - Parameter encoding: the encoding of the database's text, because BINARY compares encoded bytes.
   init(_ function: Function, isDistinct: Bool, _ encoding: TextEncoding) {
     self.function = function
     switch function {
@@ -35,15 +35,15 @@ struct Accumulator {
     if isDistinct { distinct = [:] }
   }
 
-  /// How many values it keeps.
+  /// The number of values that it keeps.
   var keptValues: Int { distinct?.count ?? 0 }
 
   /// Whether the value depends on which of several equal values comes first.
   private(set) var isAmbiguous = false
 
   /// - Parameters:
-  ///   - value: for sums a number or NULL; text in UTF-8.
-  ///   - sign: 1 to add it, -1 to take it out.
+  ///   - value: for sums, a number or NULL. Text is in UTF-8.
+  ///   - sign: 1 to add the value, -1 to take it out.
   mutating func add(_ value: PackedValue, sign: Int64) {
     if case .null = value { return }
     guard distinct != nil else { return put(value, sign: sign) }
@@ -57,7 +57,7 @@ struct Accumulator {
     if function == .sum, !known.value.isSame(as: value) { isAmbiguous = true }
     known.count += sign
     distinct![key] = known.count == 0 ? nil : known
-    // The one that was put in, which may be another of the equal ones.
+    // Takes out the value that was added: the given one is equal but may differ, as 1.0 differs from 1.
     if known.count == 0 { known.value.withPacked { put($0, sign: sign) } }
   }
 
@@ -65,7 +65,7 @@ struct Accumulator {
     switch state {
     case .count(let count): state = .count(count + sign)
     case .sum(var sum):
-      // Kept once, so that it is changed in place.
+      // Now only the local variable references the sum, so that the sum is changed in place.
       state = .count(0)
       switch value {
       case .integer(let value): sum.add(value, sign: sign)
@@ -80,7 +80,7 @@ struct Accumulator {
     }
   }
 
-  /// The value of the call; nil: the rows have to be read.
+  /// The value of the call; nil if the rows must be read to know it.
   var value: KeptValue? {
     get throws(IntegerOverflow) {
       if isAmbiguous { return nil }
@@ -92,7 +92,7 @@ struct Accumulator {
     }
   }
 
-  /// SQLite's error of a sum of integers that is too large for one.
+  /// The error that SQLite reports if a sum of integers is too large for an integer.
   struct IntegerOverflow: Error {}
 
   static func value(of sum: ExactSum, _ function: Function) throws(IntegerOverflow) -> KeptValue {
@@ -110,9 +110,9 @@ struct Accumulator {
   }
 }
 
-/// The least or greatest values of a group, each with how often it is there.
+/// The least or greatest values of a group, each with the number of times that it occurs.
 ///
-/// More than the extreme itself is kept, so that the group need not be asked again when it goes.
+/// Several values are kept, so that the group need not be read again when the extreme itself is taken out.
 struct Extremes {
   #if DEBUG
     private static let most = 2
@@ -128,22 +128,22 @@ struct Extremes {
 
   private let order: FieldOrder
   private let encoding: TextEncoding
-  /// The extreme first.
+  /// The kept values, the extreme one first.
   private var entries: [Entry] = []
-  /// Whether these are all values.
+  /// Whether `entries` are all values of the group.
   private var isComplete = true
 
-  /// - Parameter encoding: of the database's text: SQLite compares its bytes, which sort otherwise in UTF-8 than in
-  ///   UTF-16.
+  /// - Parameter encoding: the encoding of the database's text, because SQLite compares the bytes, and UTF-8 and UTF-16
+  ///   sort differently.
   init(isMaximum: Bool, _ encoding: TextEncoding) {
     order = FieldOrder(isDescending: isMaximum)
     self.encoding = encoding
   }
 
-  /// Nil: values are left, but none of them is known.
+  /// The extreme value; nil if the group has values but none of them is kept.
   var value: KeptValue? { entries.first?.value ?? (isComplete ? .null : nil) }
 
-  /// - Returns: false where equal values are not the same, or one goes that was not there.
+  /// - Returns: false if the value equals a kept one but is not the same, or if a value is taken out that is not there.
   mutating func add(_ value: PackedValue, sign: Int64) -> Bool {
     let key = key(of: value)
     let place = place(of: key)
@@ -163,7 +163,7 @@ struct Extremes {
     return true
   }
 
-  /// - Parameter value: its text in UTF-8.
+  /// - Parameter value: a value with text in UTF-8.
   private func key(of value: PackedValue) -> [UInt8] {
     var key: [UInt8] = []
     if encoding != .utf8, case .text(let text) = value {

@@ -1,15 +1,15 @@
 import CSQLite
 import LiveQuery
 
-/// Aggregate functions in the place of SQLite's own, and those that Freshet's own statements call.
+/// Aggregate functions that replace SQLite's own, and functions that only Freshet's statements call.
 ///
-/// `sum`, `total` and `avg` round once, from the exact sum: so a run, a look-up and an increment agree to the bit,
-/// whichever order the rows come in. Results of integers are SQLite's own, its error on overflow included.
+/// `sum`, `total` and `avg` round once, from the exact sum. So a run, a look-up and an increment agree to the bit,
+/// whatever the order of the rows. For integers, results and the error on overflow are those of SQLite.
 enum AggregateFunctions {
-  /// Gives an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`, where `shelf` is bound
-  /// as a pointer. Returns the accumulator's number on the shelf.
+  /// An aggregate that makes an accumulator of a group's values: `accumulate(shelf, function, isDistinct, value)`,
+  /// where `shelf` is bound as a pointer. It returns the accumulator's number on the shelf.
   static let accumulate = ReservedNames.prefix + "accumulate"
-  /// A value as `sum` takes it: an integer, a real, or NULL.
+  /// A function that converts a value as `sum` does: to an integer, a real, or NULL.
   static let number = ReservedNames.prefix + "number"
 
   /// - Returns: a result code.
@@ -42,9 +42,9 @@ enum AggregateFunctions {
 private protocol AggregateContext: AnyObject {}
 
 extension AggregateContext {
-  /// The call's object; nil when there was no row and none is to be made, or no memory.
+  /// The call's object; nil if there was no row and `make` is nil, or if there is no memory.
   ///
-  /// - Parameter make: makes it for the first row.
+  /// - Parameter make: makes the object for the first row.
   static func current(_ context: OpaquePointer?, _ make: (() -> Self)? = nil) -> Self? {
     guard let memory = sqlite3_aggregate_context(context, make == nil ? 0 : Int32(MemoryLayout<UInt>.size)) else {
       return nil
@@ -56,7 +56,7 @@ extension AggregateContext {
     return made
   }
 
-  /// The call is over: SQLite calls this for every context, whatever becomes of the statement.
+  /// Releases the call's object. SQLite calls this at the end of every call, even if the statement fails.
   static func release(_ context: OpaquePointer?) {
     guard let memory = sqlite3_aggregate_context(context, 0) else { return }
     let place = memory.assumingMemoryBound(to: UnsafeRawPointer?.self)
@@ -104,34 +104,34 @@ private final class Sum: AggregateContext {
   }
 }
 
-/// Where statements leave the accumulators of the group that they stand on.
+/// Receives the accumulators of the group in a statement's current row.
 ///
 /// Owner: the thread of the connection.
 final class AccumulatorShelf {
   @exclusivity(unchecked) private var accumulators: [Accumulator] = []
   private let encoding: TextEncoding
 
-  /// - Parameter encoding: of the database's text.
+  /// - Parameter encoding: the encoding of the database's text.
   init(_ encoding: TextEncoding) { self.encoding = encoding }
 
-  /// A pointer's type, which SQLite compares by its address as well.
+  /// The type name of the bound pointer. SQLite compares names of such types.
   private static let type: StaticString = "freshet accumulators"
   private static var typeName: UnsafePointer<CChar> {
     UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
   }
 
-  /// To be called before the statement runs, and not released before it was reset.
+  /// Binds the shelf to a statement before it runs. The shelf must not be released before the statement was reset.
   func bind(to statement: PreparedStatement, at index: Int32) {
     sqlite3_bind_pointer(statement.handle, index, Unmanaged.passUnretained(self).toOpaque(), Self.typeName, nil)
   }
 
-  /// The accumulator of a number in the row that the statement stands on; nil: the group has no rows.
+  /// The accumulator with a number, for the statement's current row; nil if the group has no rows.
   func accumulator(_ number: PackedValue) -> Accumulator? {
     guard case .integer(let number) = number, accumulators.indices.contains(Int(number)) else { return nil }
     return accumulators[Int(number)]
   }
 
-  /// To be called when a row was read.
+  /// Removes all accumulators. To be called after each row was read.
   func removeAll() { accumulators.removeAll(keepingCapacity: true) }
 
   private final class Context: AggregateContext {

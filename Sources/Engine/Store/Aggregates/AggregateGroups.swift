@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// Changed rows of FROM, each with its sign, its group and the arguments of the calls.
+/// The changed rows of FROM, each with its sign, its group and the arguments of the calls.
 package struct GroupChanges {
   fileprivate(set) var signs: [Int64] = []
   fileprivate(set) var keys: [[UInt8]] = []
@@ -11,12 +11,12 @@ package struct GroupChanges {
 
   package var isEmpty: Bool { signs.isEmpty }
 
-  /// Adds the groups that they concern.
+  /// Adds the groups that the changes concern.
   package func addUnits(to units: inout ConcernedUnits?) {
     for key in keys { key.withUnsafeBytes { units?.add($0, .all) } }
   }
 
-  /// - Parameter rows: as `KeptRows` has them.
+  /// - Parameter rows: rows as `KeptRows.append` writes them.
   mutating func add(_ rows: [UInt8], sign: Int64) {
     KeptRows.forEach(in: rows) { key, reader in
       let count = self.rows.columnCount
@@ -32,24 +32,25 @@ package struct GroupChanges {
   }
 }
 
-/// The groups of an aggregate with what their calls are made of, by their encoded values.
+/// The groups of an aggregate with the accumulators of their calls, by the groups' encoded values.
 ///
-/// A value: a run on another thread makes one, and the list that takes it over changes it from then on.
+/// It is a value: a run on another thread makes it, and the list that takes it over changes it from then on.
 package struct AggregateGroups {
   struct Group {
     var rowCount: Int64
     var values: [KeptValue]
     var calls: [Accumulator]
-    /// Equal values of it are not the same: only the rows say which it shows.
+    /// The group has values that are equal but not the same, as 1 and 1.0 are. Only its rows say which of them it
+    /// shows.
     var isAmbiguous = false
-    /// The kept values are outdated.
+    /// The kept values are out of date.
     var isOld = false
   }
 
   private var groups: [[UInt8]: Group] = [:]
   private let encoding: TextEncoding
 
-  /// - Parameter encoding: of the database's text.
+  /// - Parameter encoding: the encoding of the database's text.
   init(_ encoding: TextEncoding) { self.encoding = encoding }
 
   package var count: Int { groups.count }
@@ -61,7 +62,7 @@ package struct AggregateGroups {
     return key
   }()
 
-  /// All of them.
+  /// All groups.
   var units: ConcernedUnits {
     var units = ConcernedUnits(reserving: groups.count)
     for key in groups.keys { key.withUnsafeBytes { units.add($0, .all) } }
@@ -77,8 +78,8 @@ package struct AggregateGroups {
 
   /// Adds changes, and takes out those with the sign -1.
   ///
-  /// - Parameter touched: the groups that they concern are added to it.
-  /// - Returns: false when the changes are not those of these groups: they are of no use any more.
+  /// - Parameter touched: the groups that the changes concern are added to it.
+  /// - Returns: false if the changes contradict the groups, which must then not be used any more.
   package mutating func apply(
     _ changes: GroupChanges, _ plan: AggregatePlan, touched: inout ConcernedUnits
   ) -> Bool {
@@ -88,7 +89,7 @@ package struct AggregateGroups {
       }
       key.withUnsafeBytes { touched.add($0, .all) }
     }
-    // Only at the end: a row may be taken out before another one is added.
+    // Counts are checked only at the end, because a row may be taken out before the row that replaces it is added.
     var isPossible = true
     for key in changes.keys {
       guard let group = groups[key], !group.isOld, group.rowCount <= 0 else { continue }
@@ -98,7 +99,7 @@ package struct AggregateGroups {
     return isPossible
   }
 
-  /// The known values of these groups are outdated.
+  /// Marks the kept values of these groups as out of date.
   mutating func outdate(_ units: ConcernedUnits) {
     units.forEach { unit, _ in
       let key = Array(unit)
@@ -109,7 +110,7 @@ package struct AggregateGroups {
 }
 
 extension AggregateGroups.Group {
-  /// One without rows, whose values come with the first.
+  /// Creates a group without rows. It gets its values with the first row.
   fileprivate init(_ plan: AggregatePlan, _ encoding: TextEncoding) {
     self.init(rowCount: 0, values: [], calls: plan.calls.map { $0.empty(encoding) })
   }

@@ -1,11 +1,11 @@
 import LiveQuery
 
-/// How an aggregate is kept up to date by arithmetic: what its groups keep, and the statements that fill them, change
-/// them and make rows of them.
+/// How an aggregate is kept up to date by arithmetic: what its groups keep, and the statements that fill the groups,
+/// change them and turn them into rows.
 ///
-/// Every changed row is evaluated as it was, with the sign -1, and as it is: each such row of FROM and WHERE gives the
-/// values of its group and the arguments of all calls. An aggregate over everything is one group whose value is 1,
-/// which is there without rows too.
+/// FROM and WHERE are evaluated over every changed row as it was, with the sign -1, and as it is, with the sign 1. Each
+/// row that they give has the values of its group and the arguments of all calls. An aggregate without GROUP BY is one
+/// group with the value 1, which exists even without rows.
 package final class AggregatePlan: Sendable {
   /// A call of an aggregate function.
   package struct Call: Sendable, Equatable {
@@ -19,8 +19,8 @@ package final class AggregatePlan: Sendable {
       self.isDistinct = isDistinct
     }
 
-    /// Whether 1 and 1.0 among its values make it depend on which comes first. The other calls give a number of values,
-    /// or a real.
+    /// Whether the call's value depends on the order of rows if both 1 and 1.0 are among its values. The other calls
+    /// return a number of values, or a real.
     package var showsOneOfEqualValues: Bool {
       switch function {
       case .minimum, .maximum: true
@@ -30,14 +30,15 @@ package final class AggregatePlan: Sendable {
     }
   }
 
-  /// A statement over changed rows. Its columns: the row's sign, the values of its group, the arguments of the calls.
+  /// A statement over changed rows. Its columns are the row's sign, the values of its group, and the arguments of the
+  /// calls.
   package struct Signed: Sendable {
-    /// Indexes of the query's tables in whose place their changed rows stand.
+    /// Indexes of the query's tables that the statement replaces by their changed rows.
     package var tables: [Int]
-    /// How many places of FROM these are.
+    /// The number of places in FROM where tables are replaced.
     package var places: Int
     package var sql: String
-    /// Whether it is right only where no other of the tables has changed.
+    /// Whether the result is right only if no other table has changed.
     package var isAlone: Bool
 
     package init(tables: [Int], places: Int, sql: String, isAlone: Bool = false) {
@@ -48,8 +49,8 @@ package final class AggregatePlan: Sendable {
     }
   }
 
-  /// Statements for the rows under the groups, where changes lead to units that are looked up, and not to rows with
-  /// signs. Their columns: the unit, the values of its group, the arguments of the calls.
+  /// Statements for the rows under the groups, for aggregates whose changes lead to units that are looked up, instead
+  /// of rows with signs. Their columns are the unit, the values of its group, and the arguments of the calls.
   package struct Rows: Sendable {
     package let allSQL: String
     /// The statement for the unit whose values are the parameters from `firstParameter` on.
@@ -67,11 +68,11 @@ package final class AggregatePlan: Sendable {
   }
 
   package let calls: [Call]
-  /// How many values a group has.
+  /// The number of values of a group.
   package let groupCount: Int
   package let isWhole: Bool
-  /// All groups as they are. Columns: the values, `count(*)`, for each call its accumulator's number, and whether rows
-  /// of the group have values of it that are equal and not the same.
+  /// Reads all groups. Columns: the values, `count(*)`, for each call the number of its accumulator, and whether the
+  /// group has values that are equal but not the same.
   package let statesSQL: String
   /// As above, for the group whose values are the parameters from `firstParameter` on.
   package let unitStatesSQL: String
@@ -79,22 +80,24 @@ package final class AggregatePlan: Sendable {
   /// The parameter for the shelf of accumulators.
   package let shelfParameter: Int32
   package let signed: [Signed]
-  /// Nil: changed rows are evaluated with their signs, by `signed`.
+  /// Statements for the rows under the groups. If nil, `signed` evaluates changed rows with their signs.
   package let rows: Rows?
-  /// Indexes of the tables whose changes they follow.
+  /// Indexes of the tables whose changes the statements in `signed` follow.
   package let added: Set<Int>
-  /// Tables whose changes must not come together with those of a second table.
+  /// Tables that `signed` follows only in ticks in which no second table changed.
   private let alone: Set<Int>
-  /// In how many places of FROM changed rows may stand at once, and by table, its places that are followed so.
+  /// The most places of FROM that `signed` replaces at once, and the number of places of each table that it can
+  /// replace.
   private let mostPlaces: Int
   private let places: [Int: Int]
-  /// The columns of the virtual table of groups, declared: values, then calls.
+  /// Declarations of the columns of the virtual table of groups: first the values, then the calls.
   package let groupColumns: String
-  /// The rows of the result, over that table: what stands before its name, and behind it.
+  /// The SQL that makes the result's rows of that table: `select` precedes the table's name, and `condition` follows
+  /// it.
   package let select: String
   package let condition: String
-  /// Whether SQLite may come by the rows of a group in another order when it reads the group alone, and whether that
-  /// shows: a group with 1 and 1.0 in it is then not looked up.
+  /// Whether SQLite may read the rows of a group in another order when it reads the group alone, and the result shows
+  /// this. A group that has both 1 and 1.0 is then not looked up.
   let dependsOnOrder: Bool
 
   package init(
@@ -122,13 +125,13 @@ package final class AggregatePlan: Sendable {
     self.dependsOnOrder = dependsOnOrder
   }
 
-  /// Whether its statements tell what changed rows of all these tables make together.
+  /// Whether the statements can follow changes of all these tables in one tick.
   func tells(changesOf tables: [Int]) -> Bool {
     if tables.count > 1, !alone.isDisjoint(with: tables) { return false }
     return tables.reduce(0) { $0 + (places[$1] ?? 0) } <= mostPlaces
   }
 
-  /// Names of the columns of the table of groups, and of what makes an argument a number.
+  /// Names of the columns of the table of groups, and of the function that converts an argument to a number.
   package static func groupColumn(_ index: Int) -> String { "\(ReservedNames.prefix)group_\(index)" }
   package static func callColumn(_ index: Int) -> String { "\(ReservedNames.prefix)call_\(index)" }
   package static let number = AggregateFunctions.number

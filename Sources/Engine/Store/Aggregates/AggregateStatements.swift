@@ -3,11 +3,11 @@ import Ground
 import LiveQuery
 import RankedCollections
 
-/// The statements of an `AggregatePlan` on one connection. All queries of a shape share them: parameters are bound with
-/// the result's own.
+/// The statements of an `AggregatePlan` on one connection. All queries of a shape share them. Their parameters are
+/// bound together with those of the result's statements.
 ///
-/// Owner: the thread of the connection. Mutable state: `signed`, `result` and `table`, made when they are first needed,
-/// on connections that follow the file.
+/// Owner: the thread of the connection. Mutable state: `signed`, `result` and `table`, which are made when they are
+/// first needed, on connections that follow the file.
 package final class AggregateStatements {
   package let plan: AggregatePlan
   private let connection: OpaquePointer
@@ -16,9 +16,10 @@ package final class AggregateStatements {
   private let shelf: AccumulatorShelf
   private let states: PreparedStatement
   private let unitStates: PreparedStatement
-  /// The rows under the groups, where the plan has them: all, and those of a unit.
+  /// Statements for the rows under the groups, if the plan has them: one for all rows, and one for those of a unit.
   private let rows: (all: PreparedStatement, ofUnit: PreparedStatement)?
-  /// By place in the plan's, prepared when its tables have changed: of many joined tables there are many.
+  /// Statements by their index in the plan's `signed`. Each is prepared when its tables have changed, because a join of
+  /// many tables has many.
   @exclusivity(unchecked) private var signed: [Int: PreparedStatement] = [:]
   @exclusivity(unchecked) private var result: PreparedStatement?
   @exclusivity(unchecked) private var table: GroupTable?
@@ -50,7 +51,7 @@ package final class AggregateStatements {
 
   var isPrepared: Bool { result != nil }
 
-  /// - Returns: whether there are statements now that were not there before.
+  /// - Returns: whether statements were prepared.
   func prepare() -> Bool {
     if hasTried { return false }
     hasTried = true
@@ -70,7 +71,7 @@ package final class AggregateStatements {
 
   /// Prepares the statements that follow changes of some tables.
   ///
-  /// - Returns: whether there are statements now that were not there before; nil: one does not compile.
+  /// - Returns: whether statements were prepared; nil if one does not compile.
   func prepare(forChangesOf tables: [Int]) -> Bool? {
     var areNew = false
     for (index, change) in plan.signed.enumerated()
@@ -84,12 +85,12 @@ package final class AggregateStatements {
 
   // MARK: - Groups as they are
 
-  /// Groups, and values of `DISTINCT`, that are kept at most: some hundred bytes each.
+  /// The most groups and values of `DISTINCT` that are kept. Each takes some hundred bytes.
   private static let mostKept = 100_000
 
-  /// Parameters must be bound.
+  /// Reads all groups. Parameters must be bound.
   ///
-  /// - Returns: nil when there are too many to be kept.
+  /// - Returns: nil if there are too many to be kept.
   func readGroups() throws(SQLiteFailure) -> AggregateGroups? {
     var groups = AggregateGroups(encoding)
     shelf.bind(to: states, at: plan.shelfParameter)
@@ -104,7 +105,7 @@ package final class AggregateStatements {
     _ = try read(unitStates, into: &groups)
   }
 
-  /// - Returns: false when there is more than is kept.
+  /// - Returns: false if there are too many groups to be kept.
   private func read(
     _ statement: PreparedStatement, into groups: inout AggregateGroups
   ) throws(SQLiteFailure) -> Bool {
@@ -114,7 +115,7 @@ package final class AggregateStatements {
       shelf.removeAll()
     }
     while try statement.step() {
-      // Keys first: reading text as UTF-8 converts it where SQLite keeps it.
+      // Keys are read first, because reading text as UTF-8 converts SQLite's own copy of it.
       let key = key(of: statement, from: 0)
       let values = (0..<plan.groupCount).map { KeptValue(statement.value($0)) }
       let calls = plan.calls.indices.map { index in
@@ -140,9 +141,9 @@ package final class AggregateStatements {
 
   // MARK: - Rows under the groups
 
-  /// Parameters must be bound.
+  /// Reads all rows under the groups. Parameters must be bound.
   ///
-  /// - Returns: nil when they take more than `most` bytes.
+  /// - Returns: nil if they take more than `most` bytes.
   func readRows(most: Int) throws(SQLiteFailure) -> KeptRows? {
     guard let rows, let orders = plan.rows?.orders else { return nil }
     var kept = KeptRows()
@@ -168,7 +169,7 @@ package final class AggregateStatements {
     defer { statement.reset() }
     while try statement.step() {
       statement.readKey(plan.orders, encoding, into: &other)
-      // Under NOCASE a key finds its row also when that is spelled otherwise now: it is another unit's.
+      // Under NOCASE a key also finds a row that is spelled differently now. Such a row belongs to another unit.
       if other.withUnsafeBytes({ $0.equals(unit) }) { appendRow(of: statement, to: &found) }
     }
     return found
@@ -184,9 +185,9 @@ package final class AggregateStatements {
 
   // MARK: - Changes
 
-  /// The changes that the rows of the virtual tables make to groups. Parameters must be bound.
+  /// The changes to groups that the rows in the virtual tables make. Parameters must be bound.
   ///
-  /// - Parameter changed: indexes of the query's tables whose changed rows are shown.
+  /// - Parameter changed: indexes of the query's tables whose changed rows the virtual tables show.
   func changes(ofTables changed: [Int]) throws(SQLiteFailure) -> GroupChanges {
     var changes = GroupChanges(plan)
     for (index, change) in plan.signed.enumerated() where change.tables.allSatisfy(changed.contains) {
@@ -207,7 +208,7 @@ package final class AggregateStatements {
 
   /// Calls `body` with the statement that gives the result's rows of groups. Parameters must be bound.
   ///
-  /// - Parameter append: appends the groups.
+  /// - Parameter append: appends groups to the table.
   func withResult<Result>(_ append: (GroupTable) throws -> Void, _ body: (PreparedStatement) throws -> Result) throws
     -> Result?
   {

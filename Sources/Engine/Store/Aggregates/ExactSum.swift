@@ -1,14 +1,14 @@
-/// A sum of integers and reals without rounding: values can be taken out again, in any order.
+/// A sum of integers and reals without rounding, so that values can be taken out again in any order.
 ///
-/// SQLite adds reals in the order in which it comes by the rows, which no increment can follow. This sum rounds once,
-/// when it is asked.
+/// SQLite adds reals in the order in which it reads the rows, and an increment cannot repeat this order. This sum
+/// rounds only when its value is read.
 struct ExactSum {
-  /// How many values there are, NULLs aside.
+  /// The number of values other than NULL.
   private(set) var count: Int64 = 0
-  /// How many of them are reals.
+  /// The number of values that are reals.
   private var realCount: Int64 = 0
   private var integers: Int128 = 0
-  /// Finite reals; nil until there is one.
+  /// The sum of the finite reals; nil until there is one.
   private var reals: FixedPointSum?
   private var positiveInfinities: Int64 = 0
   private var negativeInfinities: Int64 = 0
@@ -43,7 +43,7 @@ struct ExactSum {
     return quotient(by: 1).map { .real($0) } ?? .null
   }
 
-  /// The result of `total`; nil: NULL, which is infinity less infinity.
+  /// The result of `total`. Nil stands for NULL, the result of infinity minus infinity.
   var total: Double? { count == 0 ? 0 : quotient(by: 1) }
 
   /// The result of `avg`.
@@ -53,7 +53,7 @@ struct ExactSum {
   private func quotient(by divisor: UInt64) -> Double? {
     if positiveInfinities > 0 { return negativeInfinities > 0 ? nil : .infinity }
     if negativeInfinities > 0 { return -.infinity }
-    // Exact, as SQLite has it, where a double holds both.
+    // A double can hold both numbers, so the quotient is rounded once, as SQLite rounds it.
     if realCount == 0, integers.magnitude <= 1 << 53, divisor <= 1 << 53 { return Double(integers) / Double(divisor) }
     var whole = reals ?? FixedPointSum()
     whole.add(integers)
@@ -61,20 +61,20 @@ struct ExactSum {
   }
 }
 
-/// A sum of doubles as one number with a bit for each power of two that a double can have: 2^-1074 and up.
+/// A sum of doubles as one number that has a bit for each power of two that a double can have, from 2^-1074 up.
 ///
-/// Its digits are 32 bits wide, in words of 64: carries are taken along only after 2^30 additions, and when the sum is
-/// asked for.
+/// Its digits are 32 bits wide, in words of 64 bits, so carries are propagated only after 2^30 additions and when the
+/// sum is read.
 struct FixedPointSum {
   private static let lowestExponent = -1_074
-  /// Doubles reach 2^1024, sums of 2^63 of them 2^1087.
+  /// Doubles reach 2^1024, so sums of 2^63 doubles reach 2^1087.
   private static let digitCount = (1_087 - lowestExponent) / 32 + 2
   private static let mostAdditions = 1 << 29
 
   private var digits = [Int64](repeating: 0, count: digitCount)
   private var additions = 0
 
-  /// - Parameter value: finite.
+  /// - Parameter value: a finite number.
   mutating func add(_ value: Double) {
     let exponent = Int(value.exponentBitPattern)
     let fraction = value.significandBitPattern
@@ -92,7 +92,7 @@ struct FixedPointSum {
 
   /// - Parameters:
   ///   - bits: at most 64.
-  ///   - place: of the lowest of them.
+  ///   - place: the place of the lowest of these bits.
   private mutating func add(_ bits: UInt128, at place: Int, isNegative: Bool) {
     additions += 1
     if additions == Self.mostAdditions { carry() }
@@ -106,7 +106,7 @@ struct FixedPointSum {
     }
   }
 
-  /// Makes all digits but the highest 0 to 2^32 - 1.
+  /// Brings all digits but the highest to the range 0 to 2^32 - 1.
   private mutating func carry() {
     additions = 0
     var carried: Int64 = 0
@@ -134,7 +134,7 @@ struct FixedPointSum {
     var hasRest = false
     var unit = Self.lowestExponent
     if divisor > 1 {
-      // Digits behind the point, so that enough of the quotient is exact; what remains decides ties.
+      // Digits are added after the point, so that enough of the quotient is exact. The remainder decides ties.
       let added = 4
       places = [Int64](repeating: 0, count: added) + places
       unit -= 32 * added
@@ -151,9 +151,9 @@ struct FixedPointSum {
   }
 
   /// - Parameters:
-  ///   - digits: 0 to 2^32 - 1 each.
+  ///   - digits: numbers from 0 to 2^32 - 1.
   ///   - unit: the exponent of the lowest bit.
-  ///   - hasRest: whether something follows behind the lowest bit.
+  ///   - hasRest: whether the number has nonzero bits below the lowest one.
   private static func nearest(_ digits: [Int64], unit: Int, hasRest: Bool) -> Double {
     guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
     let low = max(top - 3, 0)
@@ -161,7 +161,7 @@ struct FixedPointSum {
     for index in (low...top).reversed() { bits = bits << 32 | UInt128(digits[index]) }
     var hasRest = hasRest || digits[..<low].contains { $0 != 0 }
     var exponent = unit + 32 * low
-    // A double has 53 bits, and none below its lowest exponent.
+    // A double has 53 bits, and no bits below its lowest exponent.
     let length = 128 - bits.leadingZeroBitCount
     let dropped = max(length - 53, lowestExponent - exponent, 0)
     if dropped > 0 {

@@ -2,8 +2,8 @@ import CSQLite
 
 /// The virtual tables of a connection that show groups of aggregates.
 ///
-/// A table that comes or goes has SQLite compile all of the connection's statements again: those that are not used any
-/// more are given to the next aggregate with the same columns.
+/// Creating or dropping a table makes SQLite compile all of the connection's statements again. So a table that is not
+/// used any more is kept for the next aggregate with the same columns.
 ///
 /// Owner: the thread of the connection.
 package final class GroupTables {
@@ -13,8 +13,8 @@ package final class GroupTables {
 
   package init(_ connection: OpaquePointer) { self.connection = connection }
 
-  /// - Parameter columns: their declarations.
-  /// - Returns: nil when SQLite refuses.
+  /// - Parameter columns: the declarations of the columns.
+  /// - Returns: nil if SQLite does not create the table.
   func take(_ columns: String, count columnCount: Int) -> GroupTable? {
     if let table = unused[columns]?.popLast() { return table }
     count += 1
@@ -29,7 +29,7 @@ package final class GroupTables {
   func giveBack(_ table: GroupTable) { unused[table.columns, default: []].append(table) }
 }
 
-/// A virtual table of groups: a column for each of their values, and for each call.
+/// A virtual table of groups, with a column for each value of a group and for each call.
 final class GroupTable {
   fileprivate let columns: String
   private let name: String
@@ -42,7 +42,7 @@ final class GroupTable {
     self.table = table
   }
 
-  /// As statements name it.
+  /// The name of the table in statements.
   var reference: String { "temp.\(name)" }
 
   func removeAll() { rows.removeAll() }

@@ -2,16 +2,16 @@ import Ground
 package import LiveQuery
 import RankedCollections
 
-/// The rows under an aggregate, as they were when they were last looked up, by the unit that gives them: what is to be
-/// taken out of its groups when the unit changes.
+/// The rows under an aggregate, as they were when they were last looked up, by their unit. When a unit changes, these
+/// rows are taken out of the groups.
 ///
-/// A value: a run on another thread makes one, and the list that takes it over changes it from then on.
+/// It is a value: a run on another thread makes it, and the list that takes it over changes it from then on.
 package struct KeptRows {
-  /// By unit its rows, one after the other, as `append` writes them.
+  /// The rows of each unit, one after another, as `append` writes them.
   private var units: [[UInt8]: [UInt8]] = [:]
   private(set) var byteCount = 0
 
-  /// The memory of a unit beyond its bytes: two arrays, and a slot in the table.
+  /// The memory of a unit in addition to its bytes: two arrays and a slot in the hash table.
   private static let overhead = 112
 
   /// - Returns: the rows that the unit had before.
@@ -32,8 +32,8 @@ package struct KeptRows {
   // MARK: - Rows as bytes
 
   /// - Parameters:
-  ///   - key: of the row's group.
-  ///   - values: of the group, and the arguments of the calls.
+  ///   - key: the key of the row's group.
+  ///   - values: the values of the group, then the arguments of the calls.
   static func append(_ key: [UInt8], _ values: PackedValues, to rows: inout [UInt8]) {
     for part in [key, values.bytes] {
       withUnsafeBytes(of: UInt32(truncatingIfNeeded: part.count)) { rows += $0 }
@@ -60,7 +60,7 @@ package struct KeptRows {
 }
 
 extension ResultReader {
-  /// The rows under the result's aggregate as they are; nil: it keeps none, or there are more than are kept.
+  /// Reads the rows under the result's aggregate; nil if the plan keeps no rows, or if they are too many.
   func readKeptRows() throws(FreshetError) -> KeptRows? {
     guard let aggregate = plan.resultAggregate, plan.aggregates[aggregate].rows != nil else { return nil }
     bind()
@@ -69,24 +69,25 @@ extension ResultReader {
     }
   }
 
-  /// Whether the rows under the result's aggregate are looked up, and these or its groups were too many to be kept.
+  /// Whether the plan keeps the rows under the result's aggregate, but these rows or the groups were too many.
   package var lacksRows: Bool {
     plan.keepsRows && (memory.rows == nil || memory.groups == nil)
   }
 
-  /// How many groups of the result are kept.
+  /// The number of groups of the result that are kept.
   package var keptGroups: Int { plan.resultAggregate.flatMap { memory.groups?[$0].count } ?? 0 }
 
-  /// Bytes of the rows that are kept.
+  /// The size of the kept rows, in bytes.
   package var keptRowBytes: Int { memory.rows?.byteCount ?? 0 }
 
-  /// Looks up the rows of units that may have changed, and brings the groups up to date by what came and went.
+  /// Looks up the rows of units that may have changed, and brings the groups up to date: takes out the former rows and
+  /// adds the present ones.
   ///
-  /// - Returns: the groups that changed; nil: the query must be run again.
+  /// - Returns: the groups that changed; nil if the query must be run again.
   package func takeRows(of units: ConcernedUnits) throws(FreshetError) -> ConcernedUnits? {
     guard let aggregate = plan.resultAggregate, var rows = memory.rows, memory.groups != nil else { return nil }
     try checkSnapshot()
-    // After an error half way the rows are unknown.
+    // If an error interrupts this, the rows are unknown.
     memory.rows = nil
     bind()
     var changes = GroupChanges(plan.aggregates[aggregate])

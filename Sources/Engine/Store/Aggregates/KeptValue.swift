@@ -3,7 +3,7 @@ import Ground
 package import LiveQuery
 import RankedCollections
 
-/// A value of SQLite's that outlives its row; text in UTF-8.
+/// A copy of an SQLite value, which outlives its row. Text is in UTF-8.
 package enum KeptValue: Sendable {
   case null
   case integer(Int64)
@@ -22,7 +22,7 @@ package enum KeptValue: Sendable {
       }
   }
 
-  /// Calls `body` with the value, whose bytes stay where they are meanwhile.
+  /// Calls `body` with the value, whose bytes do not move during the call.
   func withPacked(_ body: (PackedValue) -> Void) {
     switch self {
     case .null: body(.null)
@@ -33,7 +33,7 @@ package enum KeptValue: Sendable {
     }
   }
 
-  /// Whether it is the same to the bit: values that SQLite holds for equal, as 1 and 1.0, need not be.
+  /// Whether both values are the same to the bit. Values that SQLite considers equal, as 1 and 1.0, need not be.
   func isSame(as other: PackedValue) -> Bool {
     switch (self, other) {
     case (.null, .null): true
@@ -46,13 +46,13 @@ package enum KeptValue: Sendable {
   }
 }
 
-/// Rows of values that a virtual table shows, with the bytes that they refer to.
+/// Rows of values for a virtual table, with the bytes that the values point to.
 ///
 /// Owner: the thread of the connection.
 struct ShownRows {
   private(set) var values: [sqlite_row_value] = []
   private(set) var rowids: [Int64] = []
-  /// Each with the place of its value.
+  /// Bytes of text and blobs, each with the index of its value.
   private var bytes: [UInt8] = []
   private var places: [(value: Int, offset: Int)] = []
 
@@ -85,7 +85,7 @@ struct ShownRows {
     return shown
   }
 
-  /// Calls `body` with the values, whose bytes stay where they are meanwhile.
+  /// Calls `body` with the values, whose bytes do not move during the call.
   mutating func withValues<Result>(
     _ body: (UnsafePointer<sqlite_row_value>?, UnsafePointer<Int64>?, Int) throws -> Result
   ) rethrows -> Result {

@@ -1,7 +1,7 @@
 import CSQLite
 import ChangeCapture
 
-/// The changed rows of a table as they were and as they are, as a virtual table shows them.
+/// The changed rows of a table as they were and as they are, in the form that a virtual table shows.
 ///
 /// Owner: the thread of the connection.
 final class SignedBuffer {
@@ -32,7 +32,7 @@ final class SignedBuffer {
     signs = .allocate(capacity: capacity)
   }
 
-  /// - Returns: false when a row is not known.
+  /// - Returns: false if a row is unknown.
   func load(_ changes: ChangedRows, in columns: ColumnMask, _ decoder: RecordDecoder, isUTF16: Bool) -> Bool {
     count = 0
     if changes.isUnknown { return false }
@@ -57,7 +57,7 @@ final class SignedBuffer {
     return true
   }
 
-  /// Records do not last longer than the tick.
+  /// Removes all rows at the end of the tick, because their records do not outlive it.
   func removeAll() {
     changes = nil
     count = 0
@@ -66,6 +66,6 @@ final class SignedBuffer {
     (values, rowids, signs, capacity) = (nil, nil, nil, 0)
   }
 
-  /// Rows that room is kept for.
+  /// The number of rows whose memory is kept for later ticks.
   private static let mostKept = 2_048
 }

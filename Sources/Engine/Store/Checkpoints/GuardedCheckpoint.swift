@@ -2,29 +2,31 @@ import CSQLite
 import Ground
 import Synchronization
 
-/// Checkpoints for a connection that writes, while nothing can commit: that connection holds the write lock, and a
-/// second one checkpoints. So the WAL cannot start over meanwhile, which is what the WAL-reset bug needs.
+/// Checkpoints for a connection that writes, made while no program can commit: this connection holds the write lock,
+/// and a second connection checkpoints. So the WAL cannot start over during the checkpoint, which the WAL-reset bug
+/// requires.
 ///
-/// A checkpoint is due where SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this
-/// connection. Where other programs commit as well it is left to them until the WAL has eight times as many: a complete
-/// checkpoint of ours could otherwise be the first of the two that the bug needs, with theirs as the second.
+/// A checkpoint is due when SQLite itself would begin one: when the WAL has 1,000 frames after a commit of this
+/// connection. If other programs commit as well, they are left to checkpoint until the WAL has eight times as many
+/// frames. Otherwise our checkpoint could be the first of the two checkpoints that the bug requires, and theirs the
+/// second.
 ///
-/// Without the bug all of this does nothing, and SQLite checkpoints as it always does.
+/// If the SQLite version does not have the bug, this does nothing, and SQLite checkpoints as usual.
 ///
 /// Owner: the thread that uses the connection. Must be closed before that connection is.
 package final class GuardedCheckpoint {
   package enum Outcome: Equatable, Sendable {
-    /// All frames are in the database file, or some; readers need the others.
+    /// Whether all frames are in the database file, or only some, because readers need the others.
     case complete, partial
     /// Another connection writes or checkpoints, or the file was replaced.
     case notNow
   }
 
-  /// Frames of the WAL after which a checkpoint is due; SQLite's own default.
+  /// The number of frames in the WAL from which a checkpoint is due, as by SQLite's default.
   static let frames: Int32 = 1_000
-  /// The same while other programs commit.
+  /// As above, if other programs commit as well.
   static let framesBesideOthers: Int32 = 8_000
-  /// Frames between two tries while readers keep the WAL from starting over.
+  /// The number of new frames between two tries while readers keep the WAL from starting over.
   private static let interval: Int32 = 250
 
   private let writer: OpaquePointer
@@ -32,15 +34,16 @@ package final class GuardedCheckpoint {
   private let patience: Int32
   private let opened: Connection?
   private var checkpointer: OpaquePointer? { opened?.raw }
-  /// Frames in the WAL after the last commit of `writer`; 0: it has committed nothing since the last checkpoint.
+  /// The number of frames in the WAL after the last commit of `writer`; 0 if it has not committed since the last
+  /// checkpoint.
   private var committedFrames: Int32 = 0
-  /// Frames at which the next try is due.
+  /// The number of frames at which the next try is due.
   private var due = GuardedCheckpoint.frames
-  /// Counts the commits of other connections.
+  /// SQLite's `data_version`, which changes with the commits of other connections.
   private var othersVersion: Int64?
 
   /// - Parameters:
-  ///   - path: of the file that `writer` has open.
+  ///   - path: the path of the file that `writer` has open.
   ///   - patience: the busy timeout of `writer`, in milliseconds.
   package init(for writer: OpaquePointer, path: String, patience: Int32) {
     self.writer = writer
@@ -59,8 +62,8 @@ package final class GuardedCheckpoint {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Called before the writing connection is closed. Copies commits into the database file if that can be done at once,
-  /// as SQLite would at this moment.
+  /// Called before the writing connection is closed. Copies commits into the database file if that needs no waiting, as
+  /// SQLite does when a connection is closed.
   package func close() {
     if checkpointer == nil { return }
     if committedFrames > 0 { run() }
@@ -76,7 +79,7 @@ package final class GuardedCheckpoint {
     run()
   }
 
-  /// Whether another connection has committed since this was asked last.
+  /// Whether another connection has committed since this was last read.
   private var othersCommit: Bool {
     guard let statement = try? PreparedStatement(writer, "PRAGMA main.data_version", isPersistent: false),
       (try? statement.step()) == true
@@ -89,7 +92,7 @@ package final class GuardedCheckpoint {
   package static func count(of path: String) -> Int { begun.withLock { $0[path] ?? 0 } }
   private static let begun = Mutex<[String: Int]>([:])
 
-  /// Checkpoints now. Waits for nothing.
+  /// Checkpoints now, without waiting for locks.
   @discardableResult
   package func run() -> Outcome {
     guard let checkpointer, beginGuard() else { return .notNow }
@@ -109,11 +112,11 @@ package final class GuardedCheckpoint {
     return sqlite3_get_autocommit(writer) != 0 && sqlite3_exec(writer, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
   }
 
-  /// Nothing was written, so this starts no WAL over.
+  /// Ends the guard's transaction. It wrote nothing, so it does not start the WAL over.
   private func endGuard() { sqlite3_exec(writer, "ROLLBACK", nil, nil, nil) }
 
-  /// Whether the connection that checkpoints is kept from writing: it has the same WAL-index. And whether it has the
-  /// same WAL, and both have the file that has the name.
+  /// Whether the guard holds for the connection that checkpoints: whether both connections have the same WAL-index, the
+  /// same WAL, and the file that has the name.
   private var isGuarded: Bool {
     guard let checkpointer else { return false }
     let code = sqlite3_exec(checkpointer, "BEGIN IMMEDIATE", nil, nil, nil)
@@ -121,7 +124,7 @@ package final class GuardedCheckpoint {
     return code & 0xFF == SQLITE_BUSY && haveSameWAL(writer, checkpointer)
   }
 
-  /// A PASSIVE checkpoint: any other would want the lock that is held.
+  /// Makes a PASSIVE checkpoint, because other modes need the write lock, which the guard holds.
   private static func copy(_ connection: OpaquePointer) -> Outcome {
     var (frames, copied): (Int32, Int32) = (-1, -1)
     let code = sqlite3_wal_checkpoint_v2(connection, "main", SQLITE_CHECKPOINT_PASSIVE, &frames, &copied)
@@ -131,7 +134,7 @@ package final class GuardedCheckpoint {
 
   private static func open(_ path: String) -> Connection? {
     guard let connection = try? Connection(path, .writing, patience: 0) else { return nil }
-    // It opens the -wal with the first read: now, so that it has the one that the writer has.
+    // A connection opens the -wal with its first read, so it reads now, to open the one that the writer has.
     try? connection.run("PRAGMA main.schema_version")
     return connection
   }
@@ -140,7 +143,7 @@ package final class GuardedCheckpoint {
 // MARK: - Files that have lost their names
 
 extension GuardedCheckpoint {
-  /// Copies everything that was committed, waiting for readers.
+  /// Copies all commits into the database file, and waits for readers.
   ///
   /// - Returns: whether everything is in the database file.
   func runToTheEnd(milliseconds: Int) -> Bool {
@@ -153,10 +156,10 @@ extension GuardedCheckpoint {
 
   /// Empties the WAL-index and the -wal, after everything was copied.
   ///
-  /// It needs the write lock for itself, so nothing else can hold that. SQLite goes on without the lock when its busy
-  /// handler gives up: this one interrupts the checkpoint then, which ends it before it copies a page.
+  /// The checkpoint itself takes the write lock, so there can be no guard. If SQLite's busy handler gives up, SQLite
+  /// checkpoints without the lock. This busy handler interrupts the checkpoint instead, before it copies a page.
   ///
-  /// - Returns: whether it has.
+  /// - Returns: whether both are empty.
   func empty() -> Bool {
     sqlite3_busy_handler(
       writer,
@@ -171,7 +174,7 @@ extension GuardedCheckpoint {
   }
 }
 
-/// Whether two connections have the same -wal open: its header has random salts. An empty one has nothing to copy.
+/// Whether two connections have the same -wal open: its header has random salts. Empty ones have nothing to copy.
 private func haveSameWAL(_ one: OpaquePointer, _ other: OpaquePointer) -> Bool {
   func header(_ connection: OpaquePointer) -> [UInt8]? {
     var file: UnsafeMutablePointer<sqlite3_file>?

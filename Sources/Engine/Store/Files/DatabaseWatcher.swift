@@ -1,17 +1,17 @@
 import Ground
 import Synchronization
 
-/// Changes that other connections made to a database's files.
+/// Events of a database's files, reported by inotify.
 package struct FileEvents: OptionSet, Sendable {
   package let rawValue: Int
 
   package init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Wrote to a file.
+  /// A file was written to.
   package static let written = FileEvents(rawValue: 1)
-  /// Created, removed or renamed a file: the database may have been replaced.
+  /// A file was created, removed or renamed, so the database may have been replaced.
   package static let replaced = FileEvents(rawValue: 2)
-  /// Wrote to the database file itself.
+  /// The database file itself was written to.
   package static let contents = FileEvents(rawValue: 4)
 }
 
@@ -20,7 +20,7 @@ package final class FileListener: Sendable {
   private let wake: any Wakeable
   /// Whether events wake the follower.
   let isListening = Atomic<Bool>(false)
-  /// Events that it has not taken.
+  /// Events that the follower has not taken yet.
   private let events = Atomic<Int>(0)
 
   init(_ wake: any Wakeable) { self.wake = wake }
@@ -37,14 +37,14 @@ package final class FileListener: Sendable {
   }
 }
 
-/// Reports writes to a database's files to all that follow the database, by the process's inotify instance.
+/// Reports writes to a database's files to all followers of the database, through the process's inotify instance.
 ///
-/// Watches the files for writes and their directory for new files, so that other events in the directory cost
-/// nothing. Reports are early: WAL frames are written before their commit can be read, so `CommitDetection` checks
-/// several times.
-/// A watch of a file costs its writers time at each write, and more when that wakes a thread. So the files are watched
-/// only while a follower asks for it (`FileWatch.arm`). The database file itself is watched all the time: with a WAL
-/// only checkpoints write to it, and programs that overwrite it, which may be noticed in no other way (`FileContents`).
+/// Watches the files for writes and their directory for new files, so that other events in the directory cost nothing.
+/// Reports come early: WAL frames are written before their commit can be read, so `CommitDetection` checks several
+/// times. A watched file costs its writers time at each write, and more if the event wakes a thread. So the files are
+/// watched only while a follower requests it (`FileWatch.arm`). The database file itself is always watched: with a WAL,
+/// only checkpoints write to it, and programs that overwrite it, which may not be detected in any other way
+/// (`FileContents`).
 ///
 /// Any thread.
 package final class DatabaseWatcher: Sendable {
@@ -62,10 +62,11 @@ package final class DatabaseWatcher: Sendable {
 
   deinit { notifier.remove(record) }
 
-  /// Why writes are not reported, so that the file must be polled; nil: they are, or the system has no notifications.
+  /// Why writes are not reported, so that the file must be polled; nil if they are reported, or if the system has no
+  /// inotify.
   package var failure: WatchFailure? { notifier.withLock { record.failure } }
 
-  /// The same, for the log: only one call returns it.
+  /// As above, for the log: returns the failure only once.
   package func takeFailure() -> WatchFailure? {
     failure.flatMap { hasReportedFailure.exchange(true, ordering: .relaxed) ? nil : $0 }
   }
@@ -77,27 +78,28 @@ package final class DatabaseWatcher: Sendable {
 
   func remove(_ listener: FileListener) { notifier.withLock { record.listeners.removeAll { $0 === listener } } }
 
-  /// How often a write to the database file itself has been reported, with or without a listener.
+  /// The number of reported writes to the database file itself, with or without a listener.
   package var contentsWrites: Int {
     notifier.drain()
     return notifier.withLock { record.writes }
   }
 
-  /// How often to check a file to be safe, although its writes are reported: a second, and longer where the process
-  /// follows more than twenty-five files, so that all of them together cost the same.
+  /// How often to check a file although its writes are reported, in case a report is missing. A second, or longer if
+  /// the process follows more than twenty-five files, so that checking all of them costs no more.
   var interval: Nanoseconds { max(.milliseconds(1_000), .milliseconds(40) * UInt64(fileCount)) }
 
-  /// How many files the process follows.
+  /// The number of files that the process follows.
   package var fileCount: Int { notifier.fileCount }
 
-  /// How many files are watched for writes.
+  /// The number of files that are watched for writes.
   package var watchCount: Int { notifier.withLock { record.watches.count { $0 >= 0 } } }
 
-  /// Reports writes from now on. Each call must be balanced by one of `disarm`.
+  /// Reports writes from now on. Each call must be balanced by a call of `disarm`.
   package func arm() { notifier.arm(record) }
 
   package func disarm() { notifier.disarm(record) }
 
-  /// Another file has been opened. Reports writes to it although nothing may have reported that it has the name.
+  /// Called when another file has been opened. Watches the files that now have the names, even if no event has reported
+  /// them.
   package func renew() { notifier.renew(record) }
 }

@@ -1,25 +1,25 @@
 package import Ground
 
-/// A connection to a database file, as its holder sees it.
+/// A connection to a database file, as `FileHolder` needs it.
 package protocol FileConnection {
-  /// The file that was opened; nil when that is not known.
+  /// The identity of the file that was opened; nil if it is unknown.
   var file: FileIdentity? { get }
   var files: WALFiles { get }
-  /// Whether the WAL-index is empty, so that it goes with any -wal.
+  /// Whether the WAL-index is empty, so that it is right for any -wal.
   var isEmptied: Bool { get }
-  /// Whether anything but SQLite has written to the file. Once true, it stays true. Outside of transactions.
+  /// Whether anything but SQLite has written to the file. Once true, it stays true. To be read outside of transactions.
   var isOverwritten: Bool { get }
   /// See `FileContents`.
   var staleGeneration: UInt64? { get }
-  /// Another connection of the process has found that the file was overwritten. Only a connection that has followed
-  /// every commit can find it.
+  /// Called when another connection of the process has found that the file was overwritten. Only a connection that has
+  /// followed every commit can find that.
   func noteOverwritten(_ staleGeneration: UInt64?)
-  /// The system has reported a write to the database file itself since the last look.
+  /// Called when the system has reported a write to the database file since the last check.
   func noteReportedWrite()
-  /// Called before the connection is closed because the file has other contents, or other -wal and -shm files, than it
-  /// shows.
+  /// Called before the connection is closed because it shows other contents, or has other -wal and -shm files, than the
+  /// file has now.
   func noteStale()
-  /// Whether another connection may fare better.
+  /// Whether this connection cannot be used, and a new one may work.
   var isUseless: Bool { get }
 }
 
@@ -29,14 +29,13 @@ extension FileConnection {
   package func noteStale() {}
 }
 
-/// One thread's connection to a file that others may replace, delete or lock.
-/// All connections of a process to a database share one mapping of its -shm. After the -wal or -shm was deleted, every
-/// holder of the process has to close its connection before any of them can open the new files; a holder that has
-/// closed its connection notifies the others (`mustLook`), and waits for them for a second. The same holds after a
-/// program has overwritten the file (`FileContents`): locks of connections that saw the former contents keep other
-/// programs from the new ones.
-/// Owner: one thread. Mutable state: `connection`; `lost`, the deleted files until the process has let go of them; the
-/// last finding of another holder that it knows (`users`).
+/// One thread's connection to a file that others may replace, delete or lock. All connections of a process to a
+/// database share one mapping of its -shm. After the -wal or -shm was deleted, all holders of the process must close
+/// their connections before any of them can open the new files. A holder that has closed its connection notifies the
+/// others (`mustLook`), and waits up to a second for them. The same holds after a program has overwritten the file
+/// (`FileContents`): the locks of connections that saw the former contents keep other programs from using the new ones.
+/// Owner: one thread. Mutable state: `connection`; `lost`, deleted files that the process may still have open; and the
+/// last finding of another holder (`users`) that this one knows.
 package final class FileHolder<Connection: FileConnection, Failure: Error> {
   @exclusivity(unchecked) package private(set) var connection: Connection?
   private var lost: LostFiles?
@@ -44,32 +43,32 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
   private let clock: MonotonicClock
   private let users: FileUsers?
   private let thread: (any Wakeable)?
-  /// The last overwrite that the connection has seen.
+  /// The last overwrite that the connection knows of.
   private var overwrite = FileUsers.Overwrite()
-  /// How many times other connections had closed lost files when this one looked last.
+  /// The value of `users.lossCount` when this holder last checked its files.
   private var losses = 0
-  /// How many writes to the database file had been reported when it was looked at last.
+  /// The number of reported writes to the database file when it was last checked.
   private var reported = 0
   private let connect: () throws(Failure) -> Connection
 
-  /// The file at the path, compared with the open connection.
+  /// The result of comparing the file at the path with the open connection.
   package enum Finding: Sendable {
-    /// The file that is open, with its -wal and -shm.
+    /// The path leads to the open file, and the -wal and -shm are those of the connection.
     case same
-    /// The -wal or -shm was deleted: the connection's files have no name any more.
+    /// The -wal or -shm was deleted, so the connection's files have no name any more.
     case filesLost
-    /// The file that is open, but anything but SQLite has written to it.
+    /// The path leads to the open file, but anything but SQLite has written to it.
     case overwritten
-    /// A file that is not open, or not in a way that is of use.
+    /// The path leads to a file that is not open, or that the connection cannot use.
     case another
-    /// No file.
+    /// There is no file at the path.
     case missing
   }
 
   /// - Parameters:
-  ///   - users: the others of the process that have the file open; nil: it is judged alone.
-  ///   - thread: what is woken when it has to look at the file.
-  ///   - connect: opens the file that has the name.
+  ///   - users: shared by all holders of the file in the process; nil if there are no others.
+  ///   - thread: the thread to wake when this holder must check the file.
+  ///   - connect: opens the file at the path.
   package init(
     path: String, clock: MonotonicClock = .system, users: FileUsers? = nil, thread: (any Wakeable)? = nil,
     connect: @escaping () throws(Failure) -> Connection
@@ -84,7 +83,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
 
   deinit { if let thread { users?.remove(thread) } }
 
-  /// Outside of transactions. Five system calls.
+  /// The present finding. To be read outside of transactions. Takes five system calls.
   package var finding: Finding {
     losses = users?.lossCount ?? 0
     guard let file = FileIdentity(path: path) else { return .missing }
@@ -93,14 +92,15 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return isOverwritten(connection) ? .overwritten : .same
   }
 
-  /// Whether another holder has closed lost files, so that this one has to check its own. One atomic load.
+  /// Whether another holder has closed lost files, so that this one must check its own. Takes one atomic load.
   package var mustLook: Bool { connection != nil && users.map { $0.lossCount != losses } == true }
 
-  /// The same, and it has: its connection keeps others from the new ones. Then some system calls.
+  /// Whether, in addition, this holder's files are lost, so that its connection keeps others from opening the new ones.
+  /// Takes some system calls if `mustLook`.
   package var mustLetGo: Bool { mustLook && [.filesLost, .overwritten].contains(finding) }
 
-  /// A finding counts for all holders: those that have not followed every commit, or have not seen the write, cannot
-  /// make it.
+  /// Whether any holder has found the file overwritten. The finding counts for all of them, because holders that have
+  /// not followed every commit, or have not seen the write, cannot find it.
   private func isOverwritten(_ connection: Connection) -> Bool {
     guard let users else { return connection.isOverwritten }
     if users.hasOverwrite(after: overwrite) {
@@ -113,7 +113,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return true
   }
 
-  /// As far as the connection can tell, with the writes that were reported.
+  /// Whether the connection itself finds the file overwritten. Passes on the writes that were reported.
   private func isFoundOverwritten(_ connection: Connection) -> Bool {
     if let writes = users?.watcher.contentsWrites, writes != reported {
       connection.noteReportedWrite()
@@ -122,19 +122,19 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return connection.isOverwritten
   }
 
-  /// Whether the connection is unusable, and a new one may work. Call it outside of transactions.
+  /// Whether the connection cannot be used, and a new one may work. To be read outside of transactions.
   package var isUseless: Bool { connection.map { $0.isUseless || isFoundOverwritten($0) } == true }
 
   /// Whether deleted files may still be in use by another connection of the process.
   package var isWaiting: Bool { lost != nil }
-  /// Whether a connection that is opened now gets the files that everyone has.
+  /// Whether a connection that is opened now gets the same files as other processes.
   package var mayOpen: Bool { lost.map(\.mayOpen) ?? true }
-  /// Whether the other connections have had the time to be closed.
+  /// Whether the other connections have had enough time to close.
   package var isOverdue: Bool { lost.map(\.isOverdue) ?? true }
 
-  /// Waits until deleted files are out of use, for a second at most.
+  /// Waits until no connection of the process uses the deleted files, at most for a second.
   ///
-  /// - Returns: whether they are.
+  /// - Returns: false if some still do.
   package func waitForFiles() -> Bool {
     while !mayOpen {
       if isOverdue { return false }
@@ -143,7 +143,7 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return true
   }
 
-  /// Opens the file that has the name, without taking it into use: see `adopt`.
+  /// Opens the file at the path, without using the connection yet: see `adopt`.
   package func open() throws(Failure) -> Connection {
     lost?.discardStaleLog()
     lost = nil
@@ -151,13 +151,15 @@ package final class FileHolder<Connection: FileConnection, Failure: Error> {
     return try connect()
   }
 
-  /// Takes an opened connection into use, in the place of the one before.
+  /// Uses an opened connection from now on, instead of the previous one.
   package func adopt(_ connection: Connection) { self.connection = connection }
 
-  /// Closes the connection. If its files were deleted or overwritten, the holder waits until they are out of use.
+  /// Closes the connection. If its files were deleted or overwritten, they are waited for before a new connection is
+  /// opened.
   package func close() {
     guard let connection else { return }
-    // Its finding counts only for itself: the name may lead to another file by now, which others have open.
+    // This finding is not passed to other holders, because they may have a different file open that has the name by
+    // now.
     let isOverwritten = isFoundOverwritten(connection)
     if isOverwritten || connection.files.state != .same {
       connection.noteStale()

@@ -22,7 +22,7 @@ package struct FileIdentity: Equatable, Sendable {
   }
 }
 
-/// Which file a path leads to, and how long it is, by one system call.
+/// The identity and the size of the file at a path, read with one system call.
 struct FileStatus {
   let identity: FileIdentity
   let size: Int

@@ -1,6 +1,6 @@
 import Ground
 
-/// Which other program keeps this one from reading a database file, as far as the system says.
+/// Finds the program whose lock keeps this process from reading a database file, if the system reports it.
 package enum FileLocks {
   /// A program that holds a lock that excludes readers.
   package struct Holder: CustomStringConvertible, Sendable {
@@ -9,7 +9,8 @@ package enum FileLocks {
     package var description: String { name.map { "\($0) (process \(process))" } ?? "process \(process)" }
   }
 
-  /// Nil if no process holds it, or if it runs in another container or on another machine.
+  /// The holder of such a lock. Nil if no process holds one, or if the process runs in another container or on another
+  /// machine.
   package static func holder(of path: String) -> Holder? {
     guard let file = FileIdentity(path: path) else { return nil }
     for line in SystemText.lines("/proc/locks") {
@@ -32,6 +33,6 @@ package enum FileLocks {
     return process
   }
 
-  /// From SQLite's `PENDING_BYTE` on.
+  /// SQLite's lock bytes, from `PENDING_BYTE` on.
   private static let lockBytes = 0x4000_0000..<0x4000_0200
 }

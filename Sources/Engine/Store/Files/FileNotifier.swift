@@ -3,35 +3,36 @@ import Synchronization
 
 /// The process's inotify instance, shared by all files that it follows: a user may have 128 instances by default.
 ///
-/// Within an instance, a watch belongs to an inode, and adding it again returns the same number. So a watch has as many
-/// records as files that need it, and ends with the last one. A directory is watched once for all databases in it, and
-/// its events are looked up by name.
+/// Within an instance, a watch belongs to an inode, and adding it again returns the same number. So a watch may serve
+/// several records, and ends with the last of them. A directory is watched once for all databases in it, and its events
+/// are assigned by file name.
 ///
-/// Where the system refuses a watch, `WatchRecord.failure` says why, and the caller polls the file.
+/// If the system refuses a watch, `WatchRecord.failure` says why, and the caller polls the file.
 ///
-/// Any thread: one lock, under which events are also read, so that after `drain` every earlier event is known.
+/// Any thread. One lock guards the state. Events are read under this lock too, so that after `drain` all earlier events
+/// are known.
 package final class FileNotifier: EventSource {
   package static let shared = FileNotifier()
 
-  /// Can be read when there are events; -1: the system reports nothing.
+  /// The inotify instance, which is readable while there are events; -1 if the system reports nothing.
   package let descriptor: Int32
-  /// Why there is no instance; nil: there is one, or the system has no inotify.
+  /// Why there is no instance; nil if there is one, or if the system has no inotify.
   private let failure: WatchFailure?
   private let system: WatchSystem
   private let state = Mutex(State())
   private let recordCount = Atomic<Int>(0)
 
   private struct State {
-    /// Watched files, by inotify's number.
+    /// The records of each watched file, by inotify's number.
     var files: [Int32: [WatchRecord]] = [:]
-    /// Watched directories, by inotify's number; their files by name.
+    /// The records of each watched directory, by inotify's number and by name of the file.
     var directories: [Int32: [String: [WatchRecord]]] = [:]
     var records: [WatchRecord] = []
-    /// Records with events that are not passed on yet; empty between calls.
+    /// Records with events that were not passed on yet. Empty between calls.
     var touched: [WatchRecord] = []
   }
 
-  /// - Parameter system: for tests.
+  /// - Parameter system: the system calls, which tests replace.
   init(_ system: WatchSystem = .inotify) {
     self.system = system
     descriptor = system.create()
@@ -40,10 +41,10 @@ package final class FileNotifier: EventSource {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Whether several files are followed.
+  /// Whether the process follows several files.
   package var isShared: Bool { fileCount > 1 }
 
-  /// How many files have a record.
+  /// The number of records.
   var fileCount: Int { recordCount.load(ordering: .relaxed) }
 
   // MARK: - Records
@@ -74,7 +75,7 @@ package final class FileNotifier: EventSource {
   /// Calls `body` with exclusive access to all records.
   func withLock<Result: Sendable>(_ body: () -> Result) -> Result { state.withLock { _ in body() } }
 
-  /// Reports writes to all files of a record, until as many calls of `disarm`.
+  /// Reports writes to all files of a record, until `disarm` was called as many times.
   func arm(_ record: WatchRecord) {
     state.withLock { state in
       record.armed += 1
@@ -82,7 +83,7 @@ package final class FileNotifier: EventSource {
     }
   }
 
-  /// Watches what has the record's names now. Renamed directories further up are not reported.
+  /// Watches the files and the directory that now have the record's names. Renamed parent directories are not noticed.
   func renew(_ record: WatchRecord) {
     state.withLock { state in
       if descriptor < 0 { return }
@@ -95,7 +96,7 @@ package final class FileNotifier: EventSource {
     state.withLock { state in
       record.armed -= 1
       if record.armed > 0 { return }
-      // Before the watches are gone: their events could not be attributed.
+      // Pending events are read before the watches are removed, because they could not be assigned afterwards.
       readEvents(&state)
       for index in record.watches.indices where index != WatchRecord.database { endWatch(index, of: record, &state) }
     }
@@ -103,7 +104,7 @@ package final class FileNotifier: EventSource {
 
   // MARK: - Watches
 
-  /// Watching a watched file changes nothing. An absent file fails, which is no error.
+  /// Watches the files of a record. Watching a watched file again changes nothing. A missing file is not an error.
   private func watch(_ record: WatchRecord, _ state: inout State) {
     if descriptor < 0 { return }
     if record.directoryWatch < 0 { watchDirectory(of: record, &state) }
@@ -163,7 +164,7 @@ package final class FileNotifier: EventSource {
     system.read(descriptor) { event in take(event, &state) }
     if state.touched.isEmpty { return }
     for record in state.touched {
-      // A new file may have been written to before it was watched.
+      // A new file may have been written to before its watch began.
       if record.events.contains(.replaced) {
         watch(record, &state)
         record.events.insert(.written)
@@ -176,7 +177,7 @@ package final class FileNotifier: EventSource {
 
   private func take(_ event: WatchEvent, _ state: inout State) {
     if event.isOverflow {
-      // Any event may have been lost.
+      // Events of any record may be lost.
       for record in state.records { note([.written, .replaced, .contents], of: record, &state) }
     } else if event.isEnd || event.isMove {
       if event.isMove, state.directories[event.watch] != nil { system.remove(descriptor, event.watch) }
@@ -197,7 +198,7 @@ package final class FileNotifier: EventSource {
     if events.contains(.contents) { record.writes += 1 }
   }
 
-  /// The file, or the directory, is gone or has another name.
+  /// Called when a watched file or directory was removed or renamed.
   private func noteEnd(of watch: Int32, _ state: inout State) {
     for record in state.files.removeValue(forKey: watch) ?? [] {
       for index in record.watches.indices where record.watches[index] == watch { record.watches[index] = -1 }
@@ -212,7 +213,7 @@ package final class FileNotifier: EventSource {
 
 /// Why writes to a file are not reported.
 package struct WatchFailure: Error, Equatable, CustomStringConvertible {
-  /// The limit to raise.
+  /// The name of the sysctl whose limit must be raised.
   package let sysctl: String
   private let code: Int32
 
@@ -224,33 +225,33 @@ package struct WatchFailure: Error, Equatable, CustomStringConvertible {
   package var description: String { "\(String(cString: strerror(code))): raise \(sysctl)" }
 }
 
-/// A database's files, as the notifier knows them.
+/// The watches and pending events of a database's files.
 ///
-/// Owner: the notifier, under its lock.
-// @unchecked: see above.
+/// Owner: the notifier, whose lock guards it.
+/// @unchecked: the notifier's lock guards all mutable state.
 final class WatchRecord: @unchecked Sendable {
   let directory: String
   let paths: [String]
   /// Names of `paths` in their directory.
   let names: [String]
-  /// The place of the database file in `paths`.
+  /// The index of the database file in `paths`.
   static let database = 1
 
-  /// inotify's number of each path; -1: not watched.
+  /// inotify's number for each path; -1 if the path is not watched.
   @exclusivity(unchecked) var watches: [Int32]
   @exclusivity(unchecked) var directoryWatch: Int32 = -1
-  /// Its place among the notifier's records.
+  /// The index of this record in the notifier's array.
   @exclusivity(unchecked) var index = 0
-  /// How many want writes to be reported.
+  /// The number of followers that want writes to be reported.
   @exclusivity(unchecked) var armed = 0
   @exclusivity(unchecked) var listeners: [FileListener] = []
-  /// Not passed on yet.
+  /// Events that were not passed on yet.
   @exclusivity(unchecked) var events: FileEvents = []
-  /// How often a write to the database file itself has been reported.
+  /// The number of reported writes to the database file itself.
   @exclusivity(unchecked) var writes = 0
-  /// Set once a watch was refused, to the end: what may have been missed is not known.
+  /// Set when a watch was refused, and never reset, because events may have been missed.
   @exclusivity(unchecked) var failure: WatchFailure? { didSet { hasFailed.store(true, ordering: .releasing) } }
-  /// Any thread.
+  /// Whether `failure` is set. Any thread.
   let hasFailed = Atomic<Bool>(false)
 
   init(path: String) {

@@ -1,7 +1,7 @@
 import Ground
 import Synchronization
 
-/// Shared by all holders of a file in the process.
+/// State that all holders of a file in the process share.
 ///
 /// Any thread.
 package final class FileUsers: Sendable {
@@ -21,12 +21,12 @@ package final class FileUsers: Sendable {
 
   // MARK: - Followers
 
-  /// A follower has opened the file.
+  /// Called when a follower has opened the file.
   package func enter(_ number: Int) { state.withLock { _ = $0.followers.insert(number) } }
 
-  /// A follower has closed the file because nothing is followed.
+  /// Called when a follower has closed the file because it has no lists any more.
   ///
-  /// - Returns: whether no other has it open.
+  /// - Returns: whether no other follower has it open.
   package func leave(_ number: Int) -> Bool {
     state.withLock { state in
       state.followers.remove(number)
@@ -34,12 +34,12 @@ package final class FileUsers: Sendable {
     }
   }
 
-  /// Whether no follower has the file open. Readers work for followers, so they close it, too.
+  /// Whether no follower has the file open. Readers then close it too, because they work for followers.
   package var isEmpty: Bool { state.withLock { $0.followers.isEmpty } }
 
   // MARK: - Files that are lost
 
-  /// Wakes a thread whenever another one has closed files that were deleted or overwritten.
+  /// Wakes a thread from now on when another thread has closed files that were deleted or overwritten.
   func add(_ thread: any Wakeable) { state.withLock { $0.threads.append(thread) } }
 
   func remove(_ thread: any Wakeable) {
@@ -48,10 +48,11 @@ package final class FileUsers: Sendable {
     }
   }
 
-  /// How often that has happened. One atomic load.
+  /// The number of times that lost files were closed. Takes one atomic load.
   var lossCount: Int { losses.load(ordering: .acquiring) }
 
-  /// All others have to let go of the files before anyone can open the new ones.
+  /// Called when a holder has closed lost files. All other holders must close theirs before the new files can be
+  /// opened.
   func noteLoss() {
     losses.add(1, ordering: .acquiringAndReleasing)
     state.withLock { for thread in $0.threads { thread.signal() } }
@@ -59,9 +60,9 @@ package final class FileUsers: Sendable {
 
   // MARK: - Overwritten files
 
-  /// The overwriting of the file, which only holders find that have followed every commit.
+  /// An overwrite of the file. Only holders that have followed every commit can find it.
   struct Overwrite: Sendable {
-    /// How often that has happened.
+    /// The number of overwrites so far.
     fileprivate(set) var number = 0
     /// See `FileContents`.
     fileprivate(set) var staleGeneration: UInt64?
@@ -69,13 +70,14 @@ package final class FileUsers: Sendable {
 
   var overwrite: Overwrite { state.withLock { $0.overwrite } }
 
-  /// Whether this is not the newest one. One atomic load.
+  /// Whether there is a newer overwrite. Takes one atomic load.
   func hasOverwrite(after known: Overwrite) -> Bool { overwrites.load(ordering: .acquiring) != known.number }
 
-  /// The file was found overwritten.
+  /// Called when a holder has found the file overwritten.
   ///
-  /// - Parameter known: the last finding that the caller knew. A newer one takes its place.
-  /// - Returns: the newest one.
+  /// - Parameter known: the last overwrite that the caller knew. If there is a newer one already, no further one is
+  ///   counted.
+  /// - Returns: the newest overwrite.
   func noteOverwritten(_ staleGeneration: UInt64?, after known: Overwrite) -> Overwrite {
     state.withLock { state in
       if state.overwrite.number == known.number {

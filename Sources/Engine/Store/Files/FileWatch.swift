@@ -2,13 +2,13 @@ package import Ground
 import Synchronization
 
 extension Workers {
-  /// Shared by all files that the process follows. They wait for events of `FileNotifier.shared`.
+  /// The workers that all followed files of the process share. They wait for events of `FileNotifier.shared`.
   package static let shared = Workers(threads: Workers.usualCount, source: FileNotifier.shared)
 }
 
-/// One follower's part in a `DatabaseWatcher`: the events that wake it, and the events so far.
+/// One follower's access to a `DatabaseWatcher`: which events wake the follower, and the events that it has not taken.
 ///
-/// Owner: the thread that steps the follower. Mutable state: whether it wants writes to be reported.
+/// Owner: the thread that steps the follower. Mutable state: whether the follower wants writes to be reported.
 package final class FileWatch {
   private let watcher: DatabaseWatcher
   private let listener: FileListener
@@ -45,15 +45,15 @@ package final class FileWatch {
     watcher.disarm()
   }
 
-  /// Has events wake the follower from now on, or not.
+  /// Sets whether events wake the follower from now on.
   ///
-  /// - Returns: whether events are waiting already, which wake no thread.
+  /// - Returns: whether there are events already; these do not wake the follower.
   package func listen(_ listens: Bool) -> Bool {
     listener.isListening.store(listens && isReporting, ordering: .sequentiallyConsistent)
     return listens && listener.hasEvents
   }
 
-  /// Whether something has happened since the last `takeEvents`. One atomic load.
+  /// Whether there were events since the last `takeEvents`. Takes one atomic load.
   package var hasEvents: Bool { listener.hasEvents }
 
   /// The events since the last call.

@@ -2,9 +2,9 @@ import CSQLite
 import Ground
 import LiveQuery
 
-/// A database file that is a mount point by itself, as after `docker run -v ./app.db:/data/app.db`.
-/// The -wal and -shm next to it are not those of programs outside of the container. So in WAL mode their commits are
-/// never seen, and locks do not work. A rollback journal is not seen either, nor a file that replaces this one.
+/// A database file that is a mount point by itself, as after `docker run -v ./app.db:/data/app.db`. The -wal and -shm
+/// next to it are not those of programs outside of the container. So in WAL mode this process never sees their commits,
+/// and locks do not work. It does not see a rollback journal either, or a file that replaces this one.
 package enum MountedFile {
   /// Whether only the file is mounted, and not a folder with it.
   package static func isMounted(_ path: String) -> Bool {
@@ -34,7 +34,7 @@ package enum MountedFile {
 
   /// To be called before a file is followed.
   ///
-  /// - Throws: a sentence for the operator when it is mounted by itself and in WAL mode.
+  /// - Throws: an error message for the operator, if the file is a mount point and in WAL mode.
   package static func check(_ path: String, _ location: String) throws {
     guard isMounted(path) else { return }
     guard try Connection(location).withRaw({ raw throws(SQLiteFailure) in try isInWALMode(raw) }) else { return }

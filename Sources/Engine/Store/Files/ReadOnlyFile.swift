@@ -1,16 +1,16 @@
 import CSQLite
 import Ground
 
-/// How a database file is opened for reading alone.
+/// Decides how a database file is opened for reading only.
 package enum ReadOnlyFile {
-  /// The path, or a URI with which SQLite reads the file without its journals.
-  /// A file in WAL mode without its -shm cannot be opened in a directory that cannot be written to. Only a process with
-  /// other rights can be writing there: `immutable` reads the file without locks and without the WAL. When the WAL has
-  /// something, that would be an old state, so the file is refused. Where the directory can be written to, `immutable`
-  /// is never right: the obstacle is temporary, and such a connection would see no later commit.
+  /// Returns the path, or a URI that makes SQLite read the file without its journals. A file in WAL mode without a -shm
+  /// cannot be opened in a directory that this process cannot write to. There `immutable` reads the file without locks
+  /// and without the WAL, because only a process with other rights could be writing. If the WAL has frames, the file
+  /// would show an old state, so it is refused. In a writable directory `immutable` is never right: the obstacle is
+  /// temporary, and such a connection would see no later commit.
   ///
-  /// - Parameter patience: how long a lock or a journal is waited for, in milliseconds.
-  /// - Throws: what SQLite reports of a file that cannot be read at all.
+  /// - Parameter patience: how long to wait for a lock or a journal, in milliseconds.
+  /// - Throws: SQLite's error, if the file cannot be read at all.
   package static func location(_ path: String, patience: Int32 = Connection.patience) throws(SQLiteFailure) -> String {
     do throws(SQLiteFailure) {
       try RollbackJournal.passing(path, patience: patience) { () throws(SQLiteFailure) in try probe(path, patience) }

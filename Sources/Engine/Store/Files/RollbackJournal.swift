@@ -1,26 +1,26 @@
 import CSQLite
 import Ground
 
-/// A rollback journal in the way of connections that only read.
+/// Handles rollback journals that keep connections from reading.
 ///
-/// SQLite takes a journal that has a header while no writer holds its lock for one that a killed writer left ("hot"):
-/// it has to be rolled back before the file is read, which a connection that only reads may not do
-/// (`SQLITE_READONLY_ROLLBACK`). The two are looked at one after the other, so a writer that has just begun, or is just
-/// ending, looks the same for a moment. That passes, as a lock does. A hot journal does not: any program that opens the
-/// file for writing rolls it back, and so does this one.
+/// If a journal has a header and no writer holds its lock, SQLite assumes that a killed writer left it (a "hot"
+/// journal). It must be rolled back before the file is read, and a read-only connection may not do that
+/// (`SQLITE_READONLY_ROLLBACK`). SQLite does not check header and lock at the same instant, so for a moment a writer
+/// that is beginning or ending looks like a killed one. Such a state passes soon. A hot journal stays until a program
+/// that opens the file for writing rolls it back, and so does this one.
 package enum RollbackJournal {
-  /// A writer's beginning and end are over by then.
+  /// After this time a writer has finished beginning or ending, in microseconds.
   private static let moment: useconds_t = 50_000
   private static let longestPause: useconds_t = 16_000
-  /// Between two tries to roll back.
+  /// The time between two tries to roll back, in microseconds.
   private static let interval: useconds_t = 250_000
 
-  /// Runs `body` again for as long as a journal is in its way.
+  /// Runs `body`, and runs it again as long as a journal makes it fail.
   ///
   /// - Parameters:
   ///   - path: the database file.
-  ///   - patience: for how long, in milliseconds.
-  /// - Throws: what `body` throws when it is no journal, or `patience` has ended; a sentence about it when the journal
+  ///   - patience: how long to try, in milliseconds.
+  /// - Throws: the error of `body`, if it has another cause or `patience` has ended; an error message, if the journal
   ///   is hot and this process may not write to the file.
   package static func passing<Result>(
     _ path: String, patience: Int32 = Connection.patience, _ body: () throws(SQLiteFailure) -> Result
@@ -41,15 +41,15 @@ package enum RollbackJournal {
     }
   }
 
-  /// Error codes of SQLite while a journal, or a WAL after a crash, waits for a connection that may write.
+  /// Whether an error code of SQLite means that a journal, or a WAL after a crash, needs a connection that may write.
   static func isInTheWay(_ code: Int32) -> Bool {
-    // SQLITE_READONLY_ROLLBACK and SQLITE_READONLY_RECOVERY, macros that Swift does not see.
+    // The codes are SQLITE_READONLY_ROLLBACK and SQLITE_READONLY_RECOVERY, macros that Swift does not import.
     code == SQLITE_READONLY | (3 << 8) || code == SQLITE_READONLY | (1 << 8)
   }
 
-  /// As any program does that opens the file for writing. While a writer lives it does nothing.
+  /// Rolls a hot journal back, by opening the file for writing. Does nothing while the writer lives.
   ///
-  /// - Throws: when this process may not.
+  /// - Throws: if this process may not write to the file.
   private static func rollBack(_ path: String) throws(SQLiteFailure) {
     guard let connection = try? Connection(path, .writing, patience: 0) else { return }
     do throws(SQLiteFailure) { try connection.run("PRAGMA main.schema_version") } catch {

@@ -1,15 +1,16 @@
 import Ground
 
-/// A -wal that survived because this process had the database open, while a program wrote over the file.
-/// The last program that closes a database copies its -wal into the file and deletes it. While a connection of ours is
-/// open, no program is the last. So if an application is stopped and a backup copied over its file, as its manual says,
-/// the former -wal is still there, and SQLite would apply its pages to the backup.
+/// A -wal that remained because this process had the database open while a program wrote over the file. The last
+/// program that closes a database copies its -wal into the file and deletes the -wal. While a connection of ours is
+/// open, the application is not the last. So if it is stopped and a backup is copied over its file, as its manual says,
+/// the former -wal still exists, and SQLite would apply its pages to the backup.
 enum StaleLog {
   #if os(Linux)
-    /// Empties it, if no connection of any process has the database open.
+    /// Empties the -wal, if no connection of any process has the database open.
     ///
-    /// An exclusive lock on all of SQLite's lock bytes proves that, and keeps everyone from opening it meanwhile. It
-    /// belongs to the open file description, so it excludes other connections of this process as well.
+    /// An exclusive lock on all of SQLite's lock bytes proves that, and keeps all programs from opening the database
+    /// until it is released. The lock belongs to the open file description, so it excludes other connections of this
+    /// process as well.
     ///
     /// - Parameter generation: the salts of the only generation that may be emptied.
     static func discard(_ generation: UInt64, of files: WALFiles) {
@@ -21,14 +22,14 @@ enum StaleLog {
       lock.l_whence = Int16(SEEK_SET)
       lock.l_start = pendingByte
       lock.l_len = lockBytes
-      // To close the descriptor would drop the locks of this process's connections: it stays open. That is rare.
+      // The descriptor stays open, because closing it would drop the locks of this process's connections. This is rare.
       guard fcntl(file, openFileLock, &lock) == 0 else { return }
       if salts(files) == generation, isOlder(files) { truncate(files.walPath, 0) }
       close(file)
     }
 
-    /// Whether nothing was committed to the -wal since the file was written over. (The file's time of last change,
-    /// because tools set the time of last modification.)
+    /// Whether nothing was committed to the -wal since the file was written over. Compares the times of the last status
+    /// change (ctime), because tools set the modification time.
     private static func isOlder(_ files: WALFiles) -> Bool {
       var log = stat()
       var database = stat()
@@ -36,7 +37,7 @@ enum StaleLog {
       return (log.st_mtim.tv_sec, log.st_mtim.tv_nsec) < (database.st_ctim.tv_sec, database.st_ctim.tv_nsec)
     }
 
-    /// Nil if the file is missing, or not the one that the connection had.
+    /// The salts of the -wal; nil if it is missing, or not the one that the connection had.
     private static func salts(_ files: WALFiles) -> UInt64? {
       guard let wal = files.wal, FileIdentity(path: files.walPath) == wal else { return nil }
       let file = open(files.walPath, O_RDONLY | O_CLOEXEC)
@@ -49,12 +50,12 @@ enum StaleLog {
     /// `PENDING_BYTE` of https://sqlite.org/src/file/src/os.h, and how many bytes follow that SQLite locks.
     private static let pendingByte = 0x4000_0000
     private static let lockBytes = 512
-    /// In the header of a -wal.
+    /// The offset of the salts in the header of a -wal.
     private static let saltOffset = 16
-    /// `F_OFD_SETLK`, a macro that Swift does not see.
+    /// `F_OFD_SETLK`, a macro that Swift does not import.
     private static let openFileLock: Int32 = 37
   #else
-    /// Does nothing: the system has no locks that a process can ask about itself.
+    /// Does nothing, because the system has no locks that exclude connections of the same process.
     static func discard(_ generation: UInt64, of files: WALFiles) {}
   #endif
 }

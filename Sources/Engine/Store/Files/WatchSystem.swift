@@ -1,6 +1,6 @@
 import Ground
 
-/// The system calls of inotify; tests have others.
+/// The system calls of inotify, which tests replace.
 struct WatchSystem: Sendable {
   /// - Returns: a descriptor, or -1 with `errno`.
   var create: @Sendable () -> Int32
@@ -14,7 +14,7 @@ struct WatchSystem: Sendable {
 /// An event of inotify.
 struct WatchEvent {
   let watch: Int32
-  /// The queue was full: events are lost.
+  /// The queue was full, so events are lost.
   var isOverflow = false
   /// The watch has ended.
   var isEnd = false
@@ -26,9 +26,9 @@ struct WatchEvent {
 
 #if os(Linux)
   extension WatchSystem {
-    /// For a file: programs write to it.
+    /// The events of a file that are wanted: writes.
     static let writes = UInt32(IN_MODIFY) | UInt32(IN_MASK_ADD)
-    /// For a directory: files appear in it and disappear from it; it is renamed.
+    /// The events of a directory that are wanted: files appear or disappear, or the directory is renamed.
     static let names =
       UInt32(IN_CREATE) | UInt32(IN_MOVED_TO) | UInt32(IN_DELETE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVE_SELF)
       | UInt32(IN_MASK_ADD)
@@ -42,7 +42,7 @@ struct WatchEvent {
 
   private func readEvents(_ descriptor: Int32, _ take: (WatchEvent) -> Void) {
     withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 8) { buffer in
-      // One read takes all events, except in a flood: the descriptor stays readable then.
+      // One read usually takes all events. If it does not, the descriptor stays readable.
       let count = read(descriptor, buffer.baseAddress, buffer.count)
       var position = 0
       while position < count {
@@ -62,7 +62,7 @@ struct WatchEvent {
   extension WatchSystem {
     static let writes: UInt32 = 0
     static let names: UInt32 = 0
-    /// Reports nothing: callers poll their files.
+    /// Reports nothing, so callers poll their files.
     static let inotify = WatchSystem(create: { -1 }, add: { _, _, _ in -1 }, remove: { _, _ in }, read: { _, _ in })
   }
 #endif

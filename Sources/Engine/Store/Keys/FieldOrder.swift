@@ -6,7 +6,7 @@ package struct FieldOrder: Hashable, Sendable {
 
   package var collation: Collation
   package var isDescending: Bool
-  /// Before inversion for DESC: whether NULL comes after everything.
+  /// Whether NULL comes after everything else, before DESC inverts the order.
   var isNullHigh: Bool
   package var areNullsFirst: Bool { isNullHigh == isDescending }
 
@@ -17,6 +17,6 @@ package struct FieldOrder: Hashable, Sendable {
     isNullHigh = (nullsFirst ?? !isDescending) == isDescending
   }
 
-  /// For values that must be read back: keys.
+  /// The order of keys, whose values must be read back.
   package static let identity = FieldOrder()
 }

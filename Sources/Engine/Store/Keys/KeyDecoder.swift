@@ -2,10 +2,10 @@ package import Ground
 import LiveQuery
 import RankedCollections
 
-/// Reads encoded keys back: identities are bound to statements that look their rows up.
+/// Decodes encoded keys, so that they can be bound to statements that look rows up.
 ///
-/// What comes back compares as equal to what was encoded, and may be something else: 1.0 comes back as 1, and text
-/// under NOCASE in lower case. Only ascending fields can be read back.
+/// A decoded value is equal to the encoded one under its collation, but may differ from it: 1.0 is decoded as 1, and
+/// text under NOCASE in lower case. Only ascending fields can be decoded.
 package struct KeyDecoder {
   private let bytes: Bytes
   private var position = 0
@@ -22,7 +22,7 @@ package struct KeyDecoder {
     case blob([UInt8])
   }
 
-  /// - Parameter order: how the field was encoded.
+  /// - Parameter order: the order with which the field was encoded.
   package mutating func next(_ order: FieldOrder = .identity) -> Field {
     let tag = bytes[position]
     if tag & 0xC0 == KeyEncoder.Tag.number { return number() }
@@ -34,7 +34,7 @@ package struct KeyDecoder {
     }
   }
 
-  /// A key for people: its values, separated by commas.
+  /// The values of a key, separated by commas, for people to read.
   package static func describe(_ key: Bytes) -> String {
     var decoder = KeyDecoder(key)
     var parts: [String] = []

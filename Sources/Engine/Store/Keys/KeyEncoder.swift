@@ -14,12 +14,12 @@ import RankedCollections
 ///     text     0x80, the bytes under the collation, 0x00; the bytes 0x00 and 0x01 become 0x01 0x01 and 0x01 0x02
 ///     blob     0x90, the bytes as for text, 0x00
 ///
-/// Text is given in the database's own encoding: BINARY compares those bytes, also when they are UTF-16.
+/// Text is given in the database's own encoding: BINARY compares the bytes of this encoding, UTF-8 or UTF-16.
 package enum KeyEncoder {
   enum Tag {
     static let nullLow: UInt8 = 0x10
     static let nullHigh: UInt8 = 0xF0
-    /// Two bits, at the top of the first byte.
+    /// The class of numbers: two bits, at the top of the first byte.
     static let number: UInt8 = 0x40
     static let text: UInt8 = 0x80
     static let blob: UInt8 = 0x90
@@ -27,7 +27,7 @@ package enum KeyEncoder {
     static let escape: UInt8 = 0x01
   }
 
-  /// Appends a value as a part of an identity; text in the database's own encoding.
+  /// Appends a value as a part of an identity. Text is stored in the database's encoding.
   package static func append(_ value: SQLValue, encoding: TextEncoding, to bytes: inout [UInt8]) {
     switch value {
     case .null: append(PackedValue.null, .identity, to: &bytes)
@@ -57,16 +57,16 @@ package enum KeyEncoder {
 
   private static func append(_ value: Int64, to bytes: inout [UInt8]) {
     var floor = Double(value)
-    // Rounding may have gone up; 2^63 itself is beyond every integer.
+    // The conversion may have rounded up. 2^63 itself is greater than every integer.
     if floor >= 0x1p63 || Int64(floor) > value { floor = floor.nextDown }
     appendNumber(floor, exceededBy: UInt64(value &- Int64(floor)), to: &bytes)
   }
 
   private static func appendNumber(_ value: Double, exceededBy excess: UInt64, to bytes: inout [UInt8]) {
-    // -0.0 equals 0.0.
+    // -0.0 equals 0.0, so both must be encoded the same.
     let pattern = (value == 0 ? 0.0 : value).bitPattern
     let ordered = pattern >> 63 == 1 ? ~pattern : pattern | 1 << 63
-    // Five bits go with the class; the other 59 and the excess stand at the top of a word.
+    // The class byte has the first five bits; the other 59 and the excess are at the top of a word.
     var rest = UInt128(ordered << 5) << 64 | UInt128(excess) << 59
     bytes.append(Tag.number | UInt8(truncatingIfNeeded: ordered >> 59) << 1 | (rest != 0 ? 1 : 0))
     while rest != 0 {
@@ -97,7 +97,7 @@ package enum KeyEncoder {
     for byte in content { appendEscaped(byte, to: &bytes) }
   }
 
-  /// Whether there is a byte of 0 or 1; eight a step.
+  /// Whether a byte is 0 or 1. Checks eight bytes at a time.
   private static func needsEscape(_ content: Bytes) -> Bool {
     let (twos, tops) = (0x0202_0202_0202_0202 as UInt64, 0x8080_8080_8080_8080 as UInt64)
     var position = 0
@@ -119,7 +119,8 @@ package enum KeyEncoder {
     }
   }
 
-  /// NOCASE folds A–Z alone. It compares up to the first NUL that both have in one place, and then lengths.
+  /// NOCASE folds only A–Z. It compares texts up to the first NUL that both have at the same place, and then their
+  /// lengths.
   private static func appendFolded(_ text: Bytes, to bytes: inout [UInt8]) {
     for byte in text {
       if byte == 0 {
@@ -131,7 +132,7 @@ package enum KeyEncoder {
     }
   }
 
-  /// A text that is equal under NOCASE to the one whose bytes `appendFolded` has made.
+  /// A text that equals, under NOCASE, the text that `appendFolded` encoded as these bytes.
   static func unfolded(_ text: [UInt8]) -> [UInt8] {
     guard let end = text.firstIndex(of: 0) else { return text }
     let count = text[(end + 1)...].reduce(0) { $0 << 8 | Int($1) }

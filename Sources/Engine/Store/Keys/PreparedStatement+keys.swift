@@ -1,14 +1,14 @@
 import CSQLite
 import LiveQuery
 
-// Keys of the row that a statement stands on.
+// Encodes keys of a statement's current row.
 extension PreparedStatement {
   /// Appends a value of the current row to an encoded key.
   ///
-  /// BINARY compares text in the database's own encoding; NOCASE and RTRIM have SQLite convert it to UTF-8 first.
+  /// BINARY compares text in the database's encoding; for NOCASE and RTRIM, SQLite converts it to UTF-8 first.
   ///
-  /// - Parameter encoding: the database's. Reading a value as UTF-8 converts SQLite's own copy, which for a
-  ///   constant serves all later rows.
+  /// - Parameter encoding: the database's encoding. Reading a value as UTF-8 converts SQLite's own copy of it, and all
+  ///   later rows use the same copy of a constant.
   @inline(__always)
   package static func appendKey(
     _ handle: OpaquePointer, _ column: Int32, _ order: FieldOrder, _ encoding: TextEncoding, to bytes: inout [UInt8]
@@ -24,8 +24,8 @@ extension PreparedStatement {
   /// Encodes values of the current row as a key.
   ///
   /// - Parameters:
-  ///   - orders: of the columns from `first` on.
-  ///   - key: its contents are replaced.
+  ///   - orders: the orders of the columns from `first` on.
+  ///   - key: replaced by the encoded key.
   package func readKey(_ orders: [FieldOrder], from first: Int = 0, _ encoding: TextEncoding, into key: inout [UInt8]) {
     key.removeAll(keepingCapacity: true)
     for (place, order) in orders.enumerated() {

@@ -1,9 +1,8 @@
-/// The functions that a client's SQL may call: SQLite's own that read nothing but their arguments.
+/// The functions that a client's SQL may call: functions of SQLite that read nothing but their arguments.
 ///
-/// `regexp` is LIKE, see `PatternRules`.
-/// Not allowed are functions that have effects or read files (`load_extension`, `readfile`, `fts3_tokenizer`), that
-/// reveal the connection (`changes`, `last_insert_rowid`, `sqlite_…`), or that make long values out of nothing
-/// (`zeroblob`, `randomblob`).
+/// `regexp` does what LIKE does, see `PatternRules`. Not allowed are functions that have effects or read files
+/// (`load_extension`, `readfile`, `fts3_tokenizer`), that reveal the connection (`changes`, `last_insert_rowid`,
+/// `sqlite_…`), or that make long values from short arguments (`zeroblob`, `randomblob`).
 package enum AllowedFunctions {
   package static let names: Set<String> = Set(scalar + json + mathematical + temporal + aggregate + window + search)
 
@@ -25,7 +24,7 @@ package enum AllowedFunctions {
     "tanh", "trunc",
   ]
 
-  /// Their formats are checked, see `StatementRules`.
+  /// Functions with a format, which `StatementRules` checks.
   static let formatting = ["format", "printf"]
 
   /// Functions of time. Queries that call them with `now` are refused.
@@ -43,7 +42,7 @@ package enum AllowedFunctions {
   /// Functions of full-text search.
   private static let search = ["bm25", "highlight", "match", "matchinfo", "offsets", "snippet"]
 
-  /// Functions with another result every time: only for queries with a `refreshEvery`.
+  /// Functions that return another result at every call. Only queries with `refreshEvery` may use them.
   package static let changing: Set<String> = ["current_date", "current_time", "current_timestamp", "random"]
 
   /// Table-valued functions; they read nothing but their arguments.

@@ -1,10 +1,11 @@
 package import LiveQuery
 
-/// SQL whose value depends on the time or on chance, so that it can change without a change of the database.
+/// Finds SQL whose value depends on the time or on a random number, so that it can change without a change of the
+/// database.
 package enum ChangingSQL {
-  /// The first such place in a text: `'now'`, or the name of a function that reads the clock or a random number.
+  /// The first such part of a text: `'now'`, or the name of a function that reads the clock or a random number.
   ///
-  /// By tokens, so what is inside a string, a comment or a longer name does not count.
+  /// Only whole tokens count, so the contents of strings and comments and parts of longer names do not.
   package static func first(in tokens: [SQLToken], _ tokenizer: SQLTokenizer) -> String? {
     let tokens = tokens.filter { $0.kind != .comment }
     let text = { (index: Int) in index < tokens.count ? tokenizer.text(of: tokens[index]) : "" }
@@ -14,7 +15,7 @@ package enum ChangingSQL {
       let word = tokenizer.unquotedText(of: token).lowercased()
       if AllowedFunctions.changing.contains(word) || word == "randomblob" { return word }
       guard AllowedFunctions.temporal.contains(word), text(index + 1) == "(" else { continue }
-      // Without arguments, or with a format alone, they mean now.
+      // Without arguments, or with only a format, these functions return the present time.
       if text(index + 2) == ")" || (word == "strftime" && text(index + 3) == ")") { return word }
     }
     return nil
@@ -25,12 +26,12 @@ package enum ChangingSQL {
     return first(in: Array(tokenizer), tokenizer)
   }
 
-  /// Whether SQLite's date functions take a text for the present time.
+  /// Whether SQLite's date functions read a text as the present time.
   package static func isNow(_ text: String) -> Bool { text.lowercased() == "now" }
 }
 
 extension SQLTokenizer {
-  /// Every name in a text, in lower case: more than are names of tables.
+  /// All names in a text, in lower case. They include the names of tables, and others.
   package static func names(in sql: String) -> Set<String> {
     let tokenizer = SQLTokenizer(sql)
     return Set(tokenizer.lazy.filter { $0.kind.mayBeName }.map { tokenizer.unquotedText(of: $0).lowercased() })

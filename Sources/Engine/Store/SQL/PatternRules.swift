@@ -1,25 +1,26 @@
 package import LiveQuery
 
-/// LIKE and GLOB, which compare every place of a text with a pattern: 16 billion comparisons in one call are possible.
+/// Rules for LIKE and GLOB, which compare a pattern with every position of a text. One call may make 16 billion
+/// comparisons.
 ///
-/// SQLite uses an index for `name LIKE 'abc%'`, but only where LIKE is its own function. Such patterns cost nothing.
-/// All others become REGEXP, an operator of the same grammar that SQLite has no function for: on our connections it
-/// does what LIKE does, and counts its steps (functions.c). GLOB has no other operator: statements that use it with
-/// other patterns have a limit on the length of their values (`StatementWeight`).
+/// SQLite uses an index for `name LIKE 'abc%'`, but only if LIKE is SQLite's own function. Such patterns cost little
+/// and are kept. All other uses of LIKE become REGEXP, an operator with the same grammar that SQLite has no function
+/// for. On our connections it does what LIKE does, and counts its steps (functions.c). There is no such operator for
+/// GLOB, so statements that use GLOB with other patterns are limited to shorter values (`StatementWeight`).
 package enum PatternRules {
   /// The function that SQLite calls for REGEXP.
   static let function = "regexp"
 
-  /// The replacement of a token; nil: unchanged.
+  /// The text that replaces a token; nil if the token is kept.
   ///
-  /// - Parameter tokens: without comments.
+  /// - Parameter tokens: the tokens of the SQL without comments.
   package static func replacement(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> String? {
     let reader = Reader(tokens: tokens, tokenizer: tokenizer)
     return reader.isUse(of: "like", at: index) && !reader.isPrefixPattern(at: index, wildcard: "%", others: "_")
       ? "REGEXP" : nil
   }
 
-  /// Whether the token at `index` begins something whose cost grows with more than the length of a value.
+  /// Whether the token at `index` begins an operation whose cost is more than proportional to the length of its values.
   package static func isCostly(at index: Int, of tokens: [SQLToken], in tokenizer: SQLTokenizer) -> Bool {
     let reader = Reader(tokens: tokens, tokenizer: tokenizer)
     if reader.isUse(of: "glob", at: index) {
@@ -41,7 +42,7 @@ package enum PatternRules {
 
     func text(_ index: Int) -> String { tokens.indices.contains(index) ? tokenizer.text(of: tokens[index]) : "" }
 
-    /// Whether an operator or function is used, and not a column that has its name.
+    /// Whether a name is used as an operator or function, and not as the name of a column.
     func isUse(of name: String, at index: Int) -> Bool {
       switch kind(index) {
       case .identifier: isSameName(text(index), name) && !["", ")", ",", ".", "="].contains(text(index + 1))
@@ -56,7 +57,7 @@ package enum PatternRules {
       "EXCEPT", "INTERSECT", "RETURNING", "WINDOW",
     ]
 
-    /// Whether a text follows that has no wildcard but perhaps one at its end.
+    /// Whether the next token is a text whose only wildcard, if it has one, is at its end.
     func isPrefixPattern(at index: Int, wildcard: Character, others: String) -> Bool {
       guard kind(index + 1) == .string, Self.ends.contains(text(index + 2).uppercased()) else { return false }
       var pattern = tokenizer.unquotedText(of: tokens[index + 1])[...]

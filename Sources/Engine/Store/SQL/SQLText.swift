@@ -1,22 +1,23 @@
-/// `name` as an SQL identifier, whatever it holds: in double quotes, quotes doubled.
+/// `name` as an SQL identifier, in double quotes, with the quotes in it doubled.
 ///
-/// SQLite reads an unknown name in double quotes as a string literal: use this for names known to exist.
+/// Use this only for names that exist, because SQLite reads an unknown name in double quotes as a string literal.
 package func quotedIdentifier(_ name: String) -> String {
   quoted(name, with: "\"")
 }
 
-/// `text` as an SQL string literal. `text` holds no NUL, which SQL text cannot carry.
+/// `text` as an SQL string literal. `text` must not contain NUL, which SQL text cannot contain.
 package func quotedString(_ text: String) -> String {
   quoted(text, with: "'")
 }
 
-/// `name` as people write it: in quotes only if it has anything but letters, digits and underscores.
+/// `name` for people to read, in quotes only if it has other characters than letters, digits and underscores.
 package func identifierForPeople(_ name: String) -> String {
   let isPlain = name.first?.isNumber == false && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
   return isPlain ? name : quotedIdentifier(name)
 }
 
-/// `left AND right …`, or with another operator; balanced, for SQLite limits the depth of an expression to 1,000.
+/// `left AND right …`, or with another operator, as a balanced tree, because SQLite limits the depth of expressions to
+/// 1,000.
 package func balanced(_ terms: [String], by operation: String) -> String {
   guard terms.count > 2 else { return terms.joined(separator: " \(operation) ") }
   let middle = terms.count / 2
@@ -28,7 +29,7 @@ package func balanced(_ terms: [String], by operation: String) -> String {
 private func quoted(_ text: String, with quote: Character) -> String {
   var result = String(quote)
   for character in text.unicodeScalars {
-    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    // The loop goes by scalars, because a quote that a combining mark follows is still a quote to SQLite.
     result.unicodeScalars.append(character)
     if Character(character) == quote { result.unicodeScalars.append(character) }
   }
@@ -36,7 +37,7 @@ private func quoted(_ text: String, with quote: Character) -> String {
   return result
 }
 
-/// Whether SQLite takes both names for one: it folds the case of A to Z, and nothing else.
+/// Whether SQLite considers both names the same. It folds only the case of A to Z.
 package func isSameName(_ left: String, _ right: String) -> Bool {
   let left = left.utf8
   let right = right.utf8

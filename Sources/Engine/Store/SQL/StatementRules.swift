@@ -1,11 +1,11 @@
 package import LiveQuery
 
-/// SQL that no client may send although SQLite would run it: neither in a query's fragment nor in a statement of a
+/// Rejects SQL that SQLite would run but clients may not send, in a fragment of a query or in a statement of a
 /// transaction.
 package enum StatementRules {
   /// - Parameters:
-  ///   - tokens: without comments.
-  ///   - place: for messages.
+  ///   - tokens: the tokens of the SQL without comments.
+  ///   - place: the part of the query, for messages.
   /// - Throws: `bad_query`, `too_large`.
   package static func check(
     of tokens: [SQLToken], in tokenizer: SQLTokenizer, place: String
@@ -14,8 +14,8 @@ package enum StatementRules {
     try checkConditions(of: tokens, in: tokenizer, place: place)
   }
 
-  /// `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted: formats have to be there
-  /// to be read, and modest.
+  /// Checks formats. `printf('%.*c', 900000000, 'x')` takes SQLite seconds in which it cannot be interrupted, so a
+  /// format must be a literal, and its widths small.
   private static func checkFormats(
     of tokens: [SQLToken], in tokenizer: SQLTokenizer, place: String
   ) throws(FreshetError) {
@@ -34,7 +34,7 @@ package enum StatementRules {
     }
   }
 
-  /// SQLite compares conditions that AND joins in pairs, without looking at the time.
+  /// The most conditions that AND joins. SQLite compares them in pairs, without checking the time.
   private static let mostConditions = 500
 
   private static func checkConditions(

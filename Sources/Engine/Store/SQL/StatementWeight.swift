@@ -1,22 +1,22 @@
 package import LiveQuery
 
-/// How much a statement could do without asking whether it may go on, as far as its text shows: SQLite asks
-/// for nothing between two expressions of one row.
+/// How much a statement could do without checking the budget, estimated from its text. SQLite does not check anything
+/// between two expressions of one row.
 package struct StatementWeight {
   package init() {}
 
-  /// How often functions are called, and columns of tables named, views and common tables written out.
+  /// The number of function calls, and of names of tables' columns, with views and common tables expanded.
   private(set) var calls = 0
   private(set) var columns = 0
   private(set) var functions: Set<String> = []
-  /// Whether a pattern or a format cannot be read in the text (`PatternRules.isCostly`).
+  /// Whether a pattern or a format is not a literal in the text (`PatternRules.isCostly`).
   package var isCostly = false
 
   static let mostCalls = 2_000
-  /// SQLite compares conditions on columns in pairs.
+  /// The most names of columns, because SQLite compares conditions on columns in pairs.
   static let mostColumns = 5_000
 
-  /// - Parameter table: the column's; a table-valued function is one too.
+  /// - Parameter table: the column's table, or a table-valued function.
   package mutating func addColumn(of table: String) throws(FreshetError) {
     columns += 1
     if AllowedFunctions.tables.contains(table.lowercased()) { functions.insert(table.lowercased()) }
@@ -41,18 +41,19 @@ package struct StatementWeight {
     isCostly = isCostly || other.isCostly
   }
 
-  /// How long a value may be in the statement, in bytes. Simple statements, which are nearly all, read and make values
-  /// of any length that `ConnectionLimits` allows.
+  /// The longest value that the statement may read or make, in bytes. For simple statements, which nearly all are, it
+  /// is the limit of `ConnectionLimits`.
   package var longestValue: Int32 {
     var result = ConnectionLimits.value
-    // At most this much is compared, or gone through by a function that allocates nothing, in one row: a second or two.
+    // Limits what functions that allocate nothing may compare or scan in one row, so that it takes at most a second or
+    // two.
     if calls > 64 { result = min(result, ConnectionLimits.value / Int32(calls) * 64) }
     if columns > 256 { result = min(result, ConnectionLimits.value / Int32(columns) * 256) }
-    // A node takes twelve times its text, and a path goes through all nodes.
+    // A parsed JSON value takes twelve times the memory of its text, and a path goes through all of its nodes.
     if functions.contains(where: { $0.hasPrefix("json") || $0.hasPrefix("->") }) {
       result = min(result, Self.longestJSON)
     }
-    // GLOB compares its pattern with every place of the text, and a format can be as long as a value.
+    // GLOB compares its pattern with every position of the text, and a format can be as long as a value.
     if isCostly { result = min(result, Self.longestOperand) }
     return result
   }

@@ -1,4 +1,4 @@
-/// SQLite's column affinities, each as a type that has it.
+/// SQLite's column affinities. Each raw value is a type that has the affinity.
 package enum Affinity: String {
   case integer = "INTEGER"
   case text = "TEXT"
@@ -6,7 +6,7 @@ package enum Affinity: String {
   case real = "REAL"
   case numeric = "NUMERIC"
 
-  /// By the rules of SQLite's documentation (datatype3, 3.1); nil for ANY, which depends on the table.
+  /// Applies the rules of SQLite's documentation (datatype3, 3.1). Nil for ANY, which depends on the table.
   package init?(declaredType: String) {
     let type = declaredType.uppercased()
     if type == "ANY" { return nil }

@@ -1,13 +1,13 @@
 import LiveQuery
 
-/// The texts that a table's columns may have, where a CHECK lists them: `CHECK (status IN ('open', 'closed'))`.
+/// The texts that columns of a table may have according to a CHECK such as `CHECK (status IN ('open', 'closed'))`.
 ///
-/// Pure. Every other condition is passed over: its column may have any value that its type allows.
+/// All other conditions are ignored; their columns may have any value that their type allows.
 struct CheckedValues {
   /// The texts in their order, by the column's name in lower case.
   private(set) var values: [String: [String]] = [:]
 
-  /// - Parameter definition: the table's CREATE TABLE.
+  /// - Parameter definition: the table's CREATE TABLE statement.
   init(_ definition: String) {
     let tokenizer = SQLTokenizer(definition)
     let tokens = tokenizer.filter { $0.kind != .comment }
@@ -22,7 +22,7 @@ struct CheckedValues {
     let tokenizer: SQLTokenizer
     var tokens: ArraySlice<SQLToken>
 
-    /// `(column IN ('a', 'b'))`, also with `OR column IS NULL`, or with that before it.
+    /// Parses `(column IN ('a', 'b'))`, which may have `column IS NULL OR` before it or `OR column IS NULL` after it.
     mutating func list() -> (column: String, texts: [String])? {
       guard take("("), let column = name() else { return nil }
       if take("IS") {

@@ -1,7 +1,7 @@
 /// A set of columns of one table.
 ///
-/// Bit i stands for column i of the table, generated columns included; columns from 62 on share bit 62. Rows that came
-/// or went have every bit (`all`), for they came or went as a whole.
+/// Bit i stands for column i of the table, generated columns included; columns from 62 on share bit 62. Inserted and
+/// deleted rows have every bit (`all`), because all of their columns changed.
 package struct ColumnMask: Sendable, Equatable {
   package let rawValue: Int64
 
@@ -18,7 +18,7 @@ package struct ColumnMask: Sendable, Equatable {
   /// The bit that stands for column `index`.
   package static func bit(_ index: Int) -> Int64 { 1 << Int64(min(index, lastBit)) }
 
-  /// Whether column `index` may have changed: certain for the first 62 columns.
+  /// Whether column `index` may have changed. For the first 62 columns this is exact.
   package func contains(_ index: Int) -> Bool {
     rawValue & Self.bit(index) != 0
   }

@@ -2,8 +2,8 @@ import CSQLite
 import ChangeCapture
 import LiveQuery
 
-// Reading takes several statements for each table, which is seconds for thousands of tables: those that are declared as
-// before, and are where they were, are not asked about again.
+// Reads the schema. This takes several statements for each table, which is seconds for thousands of tables. So tables
+// with the same declaration and root page as before are not read again.
 extension DatabaseSchema {
   /// - Parameter former: an earlier schema of the same or another file.
   package static func read(
@@ -18,7 +18,7 @@ extension DatabaseSchema {
     return DatabaseSchema(
       tables: try zip(catalog.tables, known).map { table, known throws(SQLiteFailure) in
         guard let known else { return try read(table, of: catalog, triggers, db) }
-        // A foreign key without columns names the primary key of another table.
+        // A foreign key without columns refers to the primary key of another table.
         let isKept = known.foreignKeys.allSatisfy { !changed.contains($0.table.lowercased()) }
         return known.with(
           isKept ? known.foreignKeys : try catalog.foreignKeys(db, of: table),
@@ -64,7 +64,7 @@ extension DatabaseSchema {
     }
   }
 
-  /// A view that does not compile any more has none.
+  /// The columns of a table or view; empty for a view that does not compile any more.
   private static func columns(
     _ db: OpaquePointer, _ table: String
   ) -> (listed: [DatabaseTable.Column], hidden: [String]) {
@@ -83,8 +83,8 @@ extension DatabaseSchema {
 }
 
 extension DatabaseSchema.Table {
-  /// Whether everything but its triggers and foreign keys follows from what both have. Views and virtual tables depend
-  /// on others.
+  /// Whether everything but triggers and foreign keys follows from the definition and root page, and these are the
+  /// same. Views and virtual tables also depend on other tables.
   fileprivate func isSame(as table: SchemaCatalog.Table) -> Bool {
     guard let storage, kind.rawValue == table.kind else { return false }
     return name == table.name && storage.table.definition == table.definition
@@ -101,10 +101,11 @@ extension DatabaseSchema.Table {
 }
 
 extension SchemaCatalog {
-  /// The tables whose rowids say which rows of a full-text table (FTS5) may have changed; nil: none.
+  /// The tables whose changed rowids show which rows of a full-text table (FTS5) may have changed; nil if there are no
+  /// such tables.
   ///
-  /// One that searches another table's rows has none of its own. Where triggers of that table see to the index, as
-  /// SQLite's manual has them, what is written to the index comes with a change of the table's row, or of the row's
+  /// A full-text table that searches another table's rows has no rows of its own. If triggers of that table maintain
+  /// the index, as in SQLite's manual, each change of the index comes with a change of the table's row, or of the row's
   /// length in the index.
   fileprivate func rows(
     of search: Table, _ triggers: [String: [String]], _ db: OpaquePointer
@@ -127,7 +128,8 @@ extension SchemaCatalog {
     let shadows = tables.filter { $0.kind == "shadow" && hasNamePrefix($0.name, virtual.name + "_") }.map(\.name)
     if shadows.isEmpty { return [] }
     guard let content = virtual.searched?.name else { return shadows }
-    // Which rows a view or a virtual table is made of is not known: a name that is no ordinary table says so.
+    // The rows that a view or a virtual table consists of are unknown. A name that is not that of an ordinary table
+    // expresses this.
     return shadows + [content]
   }
 }

@@ -1,25 +1,25 @@
 package import LiveQuery
 
-/// Everything in the main database that queries can read, as the schema was when it was read.
+/// Everything in the main database that queries can read, at the time when the schema was read.
 package struct DatabaseSchema: Sendable {
   package struct Table: Sendable {
     package let name: String
     package let kind: Kind
     /// The columns of `SELECT *`, in the order of the bits of a `ColumnMask`.
     package let columns: [DatabaseTable.Column]
-    /// Identifies a row; nil for views and virtual tables, and where all names of the rowid are hidden, or a part of it
-    /// is withheld.
+    /// The key that identifies a row. Nil for views and virtual tables, and if columns hide all names of the rowid, or
+    /// a part of the key is withheld.
     package private(set) var key: TableKey?
-    /// How rows are stored; nil for views and virtual tables, which have none of their own.
+    /// How rows are stored; nil for views and virtual tables, which store no rows themselves.
     package let storage: TableStorage?
     /// The tables that store a virtual table's rows; empty if unknown.
     package let storedIn: [String]
-    /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid: whether a search
-    /// finds a row depends on that row alone.
+    /// Whether it is a full-text table whose rows are those of the one table in `storedIn`, by rowid. Whether a search
+    /// finds a row then depends on that row alone.
     package let isSearch: Bool
     /// The CREATE VIEW statement of a view.
     package let definition: String?
-    /// Columns that are there and that no `*` gives.
+    /// Columns that exist but that `*` does not include.
     package let hiddenColumns: [String]
     package let foreignKeys: [DatabaseTable.ForeignKey]
     package let hasTriggers: Bool
@@ -29,8 +29,8 @@ package struct DatabaseSchema: Sendable {
     package let searched: DatabaseTable.SearchedTable?
     /// Indices of columns that are hidden from the client.
     package private(set) var withheld: Set<Int> = []
-    /// Virtual columns that cannot be computed here, with SQLite's words: a function of the application's, say. They
-    /// are withheld from all.
+    /// Virtual columns that cannot be computed here, with SQLite's message: they may call a function of the
+    /// application. They are withheld from all roles.
     package private(set) var unreadable: [DatabaseTable.Unreadable] = []
 
     func leavingOut(_ unreadable: [DatabaseTable.Unreadable]) -> Table {
@@ -47,7 +47,7 @@ package struct DatabaseSchema: Sendable {
     package var visibleNames: [String] { visibleColumns.map(\.name) }
     package func hasColumn(_ name: String) -> Bool { visibleColumns.contains { isSameName($0.name, name) } }
 
-    /// The table of those who may not read some columns. All keep their bits.
+    /// The table for roles that may not read some columns. All columns keep their bits.
     package func withholding(_ isWithheld: (String) -> Bool) -> Table {
       var table = self
       table.withheld.formUnion(columns.indices.filter { isWithheld(columns[$0].name) })
@@ -59,7 +59,7 @@ package struct DatabaseSchema: Sendable {
       return table
     }
 
-    /// The bits of columns given by name. The rowid has none: a change of it is a new row.
+    /// The bits of columns given by name. The rowid has no bit, because a row with a changed rowid counts as a new row.
     package func mask(of names: some Sequence<String>) -> ColumnMask {
       var mask: Int64 = 0
       for name in names {
@@ -87,8 +87,8 @@ package struct DatabaseSchema: Sendable {
   /// The table, view or virtual table of this name, in any case.
   package func table(_ name: String) -> Table? { indexByName[name.lowercased()].map { tables[$0] } }
 
-  /// The tables whose rows a table shows: itself, or those that store a virtual table's rows. Nil if unknown: then any
-  /// commit may have changed it.
+  /// The tables whose rows a table shows: the table itself, or those that store a virtual table's rows. Nil if unknown,
+  /// so that any commit may have changed it.
   package func sources(of name: String) -> [TableStorage]? {
     guard let table = table(name) else { return nil }
     if let storage = table.storage { return [storage] }
@@ -96,7 +96,7 @@ package struct DatabaseSchema: Sendable {
     return sources.isEmpty || sources.count < table.storedIn.count ? nil : sources
   }
 
-  /// The statements that made its views, in the order of their names.
+  /// The CREATE VIEW statements, in the order of the views' names.
   package var viewDefinitions: [String] { tables.compactMap(\.definition) }
 
   /// The entry in `/v1/schema`.

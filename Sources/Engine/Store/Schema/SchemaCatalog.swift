@@ -5,13 +5,13 @@ struct SchemaCatalog {
     /// `table`, `view`, `virtual` or `shadow`.
     let kind: String
     let isWithoutRowid: Bool
-    /// The statement that made it.
+    /// The CREATE statement.
     let definition: String
-    /// 0 for views and virtual tables.
+    /// The root page; 0 for views and virtual tables.
     let rootPage: UInt32
   }
 
-  /// In the order of names; without SQLite's own tables and Freshet's.
+  /// All tables in the order of their names, without SQLite's and Freshet's own.
   let tables: [Table]
 
   static func read(_ db: OpaquePointer) throws(SQLiteFailure) -> SchemaCatalog {
@@ -32,7 +32,7 @@ struct SchemaCatalog {
 
 /// Names that users' tables may not have.
 package enum ReservedNames {
-  /// The prefix of Freshet's own tables: temporary ones, and those that a change log of version 0.1 has left in a file.
+  /// The prefix of Freshet's own tables: temporary ones, and those that the change log of version 0.1 left in files.
   package static let prefix = "_freshet_"
 
   package static func contains(_ name: String) -> Bool { hasNamePrefix(name, "sqlite_") || hasNamePrefix(name, prefix) }

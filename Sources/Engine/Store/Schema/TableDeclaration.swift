@@ -1,6 +1,6 @@
 package import LiveQuery
 
-// A table's declaration apart from its columns, for `/v1/schema`.
+// Reads a table's declaration, except its columns, for `/v1/schema`.
 extension SchemaCatalog {
   /// The table's foreign keys, in the order of their declaration.
   func foreignKeys(_ db: OpaquePointer, of table: Table) throws(SQLiteFailure) -> [DatabaseTable.ForeignKey] {
@@ -18,9 +18,9 @@ extension SchemaCatalog {
       let rows = all.filter { $0.id == id }
       let parent = rows[0].table
       let named = rows.compactMap(\.to)
-      // Without columns, the parent's primary key is meant.
+      // A foreign key without columns refers to the parent's primary key.
       let references = named.isEmpty ? try primaryKey(db, of: parent) : named
-      // SQLite takes declarations that cannot hold.
+      // SQLite accepts foreign keys that do not match the parent's columns.
       let isWhole = references.count == rows.count
       let action = rows[0].action.lowercased()
       return .init(
@@ -29,7 +29,7 @@ extension SchemaCatalog {
     }
   }
 
-  /// The triggers' texts, by lower-case name of their tables and views.
+  /// The SQL of triggers, by lower-case name of their table or view.
   func triggers(_ db: OpaquePointer) throws(SQLiteFailure) -> [String: [String]] {
     let all = try PreparedStatement.rows(db, "SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'") { row in
       (table: (row.text(0) ?? "").lowercased(), sql: row.text(1) ?? "")
@@ -37,7 +37,7 @@ extension SchemaCatalog {
     return Dictionary(grouping: all, by: \.table).mapValues { $0.map(\.sql) }
   }
 
-  /// The event of a trigger, INSERT, UPDATE or DELETE, if it names a table.
+  /// The event of a trigger (INSERT, UPDATE or DELETE), if its SQL names a table.
   static func event(of trigger: String, naming table: String) -> String? {
     let tokenizer = SQLTokenizer(trigger)
     let tokens = tokenizer.filter { $0.kind != .comment }
@@ -60,7 +60,7 @@ extension SchemaCatalog.Table {
     return zip(words, words.dropFirst()).first { first, _ in first == "using" }?.1
   }
 
-  /// Whether a full-text table keeps its rows itself.
+  /// Whether a full-text table stores the text of its rows itself.
   var keepsRows: Bool { option("content") == nil }
 
   /// The table whose rows a full-text table searches, if that is a different one.
@@ -69,7 +69,7 @@ extension SchemaCatalog.Table {
     return .init(name: content, rowid: option("content_rowid") ?? "rowid")
   }
 
-  /// The text after `name =` among the arguments of a virtual table; nil without one.
+  /// The text after `name =` in the arguments of a virtual table; nil if there is no such argument.
   private func option(_ name: String) -> String? {
     let words = self.words
     for index in words.indices.dropLast(2) where isSameName(words[index], name) && words[index + 1] == "=" {
@@ -78,7 +78,7 @@ extension SchemaCatalog.Table {
     return nil
   }
 
-  /// The words of its definition, without quotes.
+  /// The words of the definition, without quotes.
   private var words: [String] {
     let tokenizer = SQLTokenizer(definition)
     return tokenizer.filter { $0.kind != .comment }.map { tokenizer.unquotedText(of: $0) }
@@ -86,7 +86,7 @@ extension SchemaCatalog.Table {
 }
 
 extension [DatabaseTable] {
-  /// Without names of tables that are not in the list: a role never sees the name of a hidden table.
+  /// The list without names of tables that are not in it, so that a role never sees the name of a hidden table.
   package func withoutUnlisted() -> [DatabaseTable] {
     let known = Dictionary(map { ($0.name.lowercased(), $0) }) { first, _ in first }
     return map { table in

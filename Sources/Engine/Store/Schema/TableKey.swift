@@ -2,8 +2,9 @@ import LiveQuery
 
 /// Identifies a row of a table.
 package enum TableKey: Sendable, Equatable {
-  /// The rowid. `alias` reaches it: the INTEGER PRIMARY KEY column's name when there is one, else whichever of
-  /// `rowid`, `_rowid_` and `oid` no column shadows. Without an INTEGER PRIMARY KEY, VACUUM may renumber the rows.
+  /// The rowid. `alias` is a name for it: the name of the INTEGER PRIMARY KEY column if there is one, otherwise the
+  /// first of `rowid`, `_rowid_` and `oid` that is not the name of a column. Without an INTEGER PRIMARY KEY, VACUUM may
+  /// renumber the rows.
   case rowid(alias: String)
   /// The columns of the primary key, in its order. Unless the table is WITHOUT ROWID they may hold NULL, and rows
   /// with a NULL in their key need not be unique.
@@ -23,10 +24,10 @@ package enum TableKey: Sendable, Equatable {
 }
 
 extension TableKey {
-  /// Nil when nothing distinguishes the rows.
+  /// Reads the key of a table. Nil if nothing distinguishes its rows.
   static func read(_ db: OpaquePointer, _ table: SchemaCatalog.Table) throws(SQLiteFailure) -> TableKey? {
-    // INTEGER PRIMARY KEY is the one primary key without an index. (Its type does not tell: INTEGER PRIMARY KEY DESC
-    // is an ordinary column with an index.)
+    // INTEGER PRIMARY KEY is the only primary key without an index. (The column's type is not enough: INTEGER PRIMARY
+    // KEY DESC is an ordinary column with an index.)
     let indexed = """
       SELECT info.name FROM pragma_index_list(?1, 'main') AS list, pragma_index_xinfo(list.name, 'main') AS info
       WHERE list.origin = 'pk' AND info.key ORDER BY info.seqno

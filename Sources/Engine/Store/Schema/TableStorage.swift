@@ -1,28 +1,28 @@
 package import ChangeCapture
 package import LiveQuery
 
-/// How a table's rows are stored: what it takes to tell keys and old values from records.
-/// A class, because it is read for every change: a structure of so many parts would be copied each time.
+/// How a table's rows are stored, to read keys and old values from records. It is a class, because it is read for every
+/// change, and a structure with so many members would be copied each time.
 package final class TableStorage: Sendable, Equatable {
-  /// The table as capture needs it.
+  /// The description of the table that capture needs.
   package let table: CapturedTable
-  /// By column, the field of the record that has its value; nil for columns that are computed when they are read.
+  /// For each column, the record field with its value; nil for columns that are computed when they are read.
   package let fields: [Int?]
-  /// The column that stands for the rowid, whose field is always NULL.
+  /// The column that stands for the rowid. Its field is always NULL.
   let rowidColumn: Int?
   /// Columns whose integers are stored as integers and read as reals.
   private let reals: Set<Int>
-  /// Columns whose value is not known in records that are too short to have them: those with a default other than NULL.
+  /// Columns with a default other than NULL. Their value is unknown in records that end before them.
   private let defaulted: Set<Int>
-  /// The fields that a row's key is made of, in its order; nil when the rowid is the key.
+  /// The fields of a row's key, in its order; nil if the rowid is the key.
   package let keyFields: [Int]?
-  /// Their columns.
+  /// The columns of the key; nil if the rowid is the key.
   package let keyColumns: [Int]?
-  /// The same as a mask; of no column when the rowid is the key.
+  /// The columns of the key as a mask; empty if the rowid is the key.
   package let keyMask: ColumnMask
-  /// Turns its records into values: NULL for `computedColumns`.
+  /// Decodes the table's records. `computedColumns` are decoded as NULL.
   package let decoder: RecordDecoder
-  /// Columns that records do not tell, as they are computed when they are read.
+  /// Columns that records do not contain, because they are computed when they are read.
   package let computedColumns: ColumnMask
 
   package static func == (left: TableStorage, right: TableStorage) -> Bool {
@@ -33,7 +33,7 @@ package final class TableStorage: Sendable, Equatable {
 
   package var isWithoutRowid: Bool { table.layout.isWithoutRowid }
 
-  /// The fields to remember of every row: a key that is not the b-tree's own.
+  /// The fields to remember of every row: those of a key that is not the b-tree's own.
   package var keptFields: [Int] { isWithoutRowid ? [] : (keyFields ?? []) }
 
   static func read(
@@ -66,7 +66,7 @@ package final class TableStorage: Sendable, Equatable {
     let name: String
     let isReal: Bool
     let hasDefault: Bool
-    /// When it is read.
+    /// Whether the column is computed when it is read.
     let isComputed: Bool
   }
 
@@ -113,7 +113,7 @@ package final class TableStorage: Sendable, Equatable {
     return RecordDecoder(columns: columns, columnOfField: columnOfField, rowidColumn: rowidColumn)
   }
 
-  /// The primary key's index of a `WITHOUT ROWID` table is the table: its columns are those of the records, in order.
+  /// The columns in the order of a `WITHOUT ROWID` table's records, which is that of the primary key's index.
   private static func recordOrder(
     _ db: OpaquePointer, _ table: String
   ) throws(SQLiteFailure) -> (columns: [Int], keyCount: Int) {
@@ -128,7 +128,7 @@ package final class TableStorage: Sendable, Equatable {
   /// The column of a field.
   func column(ofField field: Int) -> Int? { fields.firstIndex { $0 == field } }
 
-  /// A stored value as SQLite gives it to a reader; nil where that is not known.
+  /// A stored value as SQLite returns it to a reader; nil if it is unknown.
   package func value(_ stored: StoredValue, column: Int) -> PackedValue? {
     switch stored {
     case .null: .null
