@@ -6,21 +6,22 @@ import Store
 struct ConcernedTable {
   /// Index into the query's tables.
   let index: Int
-  /// That capture gave to the table that holds its rows.
+  /// The number that capture gave to the table that stores its rows.
   let number: Int
-  /// Which of the tick's steps the changes belong to: it makes one to each state that it goes through, and a last one.
+  /// The step of the tick that the changes belong to. A tick has a step to each state that it goes through, and a last
+  /// one.
   let step: Int
   let changes: ChangedRows
 }
 
 /// The tables that queries of one shape read, by capture's numbers.
 struct CapturedTables {
-  /// By index into the query's tables, the tables that hold its rows; nil: any commit may change it.
+  /// For each of the query's tables, the tables that store its rows; nil if any commit may change it.
   private var sources: [[Int]?] = []
-  /// By index into `alongside`, the tables and the columns that are read; nil: any commit may concern it.
+  /// For each value of `alongside`, the tables and columns that it reads; nil if any commit may concern it.
   private var alongside: [[(number: Int, columns: ColumnMask)]?] = []
 
-  /// By aggregate, and by index among its tables, those that hold their rows.
+  /// For each aggregate and each of its tables, the tables that store the rows.
   private(set) var aggregates: [[[Int]]] = []
 
   /// How the rows of these tables are stored, by number.
@@ -45,10 +46,10 @@ struct CapturedTables {
     }
     alongside = query.alongside.enumerated().map { index, value in
       var tables: [(number: Int, columns: ColumnMask)] = []
-      // An aggregate needs no tables here: changes are added to its value.
+      // For an aggregate no tables are needed here, because changes are added to its value.
       if query.plan.alongsideAggregates[index] != nil { return tables }
       for (name, columns) in value.tables {
-        // A name that is no table of the schema is a common table expression, which holds no rows of its own.
+        // A name that is not in the schema belongs to a common table expression, which stores no rows.
         guard schema.table(name) != nil else { continue }
         guard let sources = schema.sources(of: name) else { return nil }
         let isOwn = sources.count == 1 && isSameName(sources[0].table.name, name)
@@ -78,7 +79,7 @@ struct CapturedTables {
       for (place, (number, changes)) in tick.deltas.enumerated() where numbers.contains(number) {
         // Rows of a virtual table's shadow tables are not its own rows.
         if changes.isUnknown || !tables[index].tellsRows { return nil }
-        // A full-text table has other columns than the table that holds its rows.
+        // A full-text table has other columns than the table that stores its rows.
         let isOwn = tables[index].storage != nil
         result.append(
           ConcernedTable(
@@ -90,9 +91,9 @@ struct CapturedTables {
     return result
   }
 
-  /// The changes of an aggregate's tables that may change it, from a step of the tick on.
+  /// Changes of an aggregate's tables that may change its value, from a step of the tick on.
   ///
-  /// - Parameter tables: the aggregate's.
+  /// - Parameter tables: the aggregate's tables.
   func concernedTables(
     ofAggregate aggregate: Int, _ tables: [QueryTable], _ tick: CapturedTick, from step: Int
   ) -> [ConcernedTable] {
@@ -107,7 +108,7 @@ struct CapturedTables {
     return result
   }
 
-  /// Numbers of the tables over whose changed rows the query is evaluated.
+  /// Numbers of the tables whose changed rows the query is evaluated over.
   func evaluated(_ query: CompiledQuery) -> Set<Int> {
     var numbers: Set<Int> = []
     for (index, source) in sources.enumerated()

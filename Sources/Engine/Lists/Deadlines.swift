@@ -1,8 +1,8 @@
 package import Ground
 import Store
 
-/// When each list is due for attention: a run, a patch that `minInterval` holds back, a retry of a read, a waiting
-/// request's deadline, the end of a list's linger.
+/// When each list needs attention next: for a run, a patch that `minInterval` holds back, a retry of a read, the
+/// deadline of a waiting request, or the end of its linger.
 ///
 /// A binary heap with at most one entry per list, which records its index. `wake` and `remove` are O(log n).
 ///

@@ -5,17 +5,17 @@ import Store
 
 /// The changes that one step of a tick makes in a list's aggregates.
 struct GroupStep {
-  /// The state that it leads to.
+  /// The state that the step leads to.
   let state: StateName
-  /// By aggregate; nil: that is not known.
+  /// The changes of each aggregate; nil if they are unknown.
   let changes: [GroupChanges?]
 }
 
-// Aggregates that are kept up to date by arithmetic.
+// Follows aggregates that are kept up to date by arithmetic.
 extension Evaluation {
-  /// Evaluates a list's aggregates over changed rows, as they were and as they are, step by step.
+  /// Evaluates a list's aggregates over the former and present values of changed rows, step by step.
   ///
-  /// - Parameter state: the tick's.
+  /// - Parameter state: the tick's state.
   func groupSteps(
     of list: LiveList, _ tick: CapturedTick, _ state: StateName
   ) throws(FreshetError) -> [GroupStep] {
@@ -29,7 +29,7 @@ extension Evaluation {
         }
         let concerned = list.shape.captured.concernedTables(
           ofAggregate: aggregate, list.compiled.aggregateTables[aggregate], tick, from: step)
-        // Joined rows can be read only in the tick's own state.
+        // Rows that are joined can be read only in the tick's own state.
         let isReadable = !concerned.contains { $0.step > step } || !joins(aggregate, of: list)
         let now = concerned.filter { $0.step == step }
         ofAggregates.append(isReadable || now.isEmpty ? try groupChanges(of: aggregate, of: list, now) : nil)
@@ -44,7 +44,7 @@ extension Evaluation {
     list.compiled.aggregateTables[aggregate].count > 1 || list.compiled.plan.aggregates[aggregate].signed.count > 1
   }
 
-  /// - Returns: nil when a changed row is not known, or its table is not followed in this way.
+  /// - Returns: nil if a changed row is unknown, or if signed changes of its table are not followed.
   private func groupChanges(
     of aggregate: Int, of list: LiveList, _ tables: [ConcernedTable]
   ) throws(FreshetError) -> GroupChanges? {

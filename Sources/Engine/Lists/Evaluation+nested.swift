@@ -2,11 +2,11 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-// Changes of tables that correlated subqueries read.
+// Follows changes of tables that correlated subqueries read.
 extension Evaluation {
   /// The units of a list that changes concern, through FROM and through subqueries.
   ///
-  /// - Returns: nil when they cannot be found out.
+  /// - Returns: nil if the units cannot be determined.
   func units(of list: LiveList, changedBy tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     let (direct, nested) = list.compiled.divided(tables)
     guard var units = try list.shape.units(of: list, changedBy: direct) else { return nil }
@@ -16,13 +16,13 @@ extension Evaluation {
     return units
   }
 
-  /// The units of a list that changes of such tables concern.
+  /// The units of a list that changes of tables in its subqueries concern.
   ///
-  /// - Returns: nil when they cannot be found out: the query must be run again.
+  /// - Returns: nil if the units cannot be determined, so that the query must be run again.
   func nestedUnits(of list: LiveList, _ tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     var units = ConcernedUnits()
     let steps = Set(tables.map(\.step)).sorted()
-    // The conditions that a row met in an intermediate state are unknown.
+    // The conditions that rows met in an intermediate state are unknown.
     if steps.count > 1, Set(tables.map(\.index)).count > 1 { return nil }
     for step in steps {
       var shown: [CapturedRows] = []
@@ -31,7 +31,7 @@ extension Evaluation {
       for table in tables where table.step == step {
         let used = list.compiled.tables[table.index].usedColumns
         if !table.changes.meets(used) { continue }
-        // Queries that are run again have no use for units.
+        // Queries that are run again need no units.
         if list.compiled.slowness != nil { return nil }
         guard let rows = capturedRows[table.number], rows.showSigned(table.changes, in: used) else {
           return nil
@@ -48,9 +48,9 @@ extension Evaluation {
   }
 }
 
-// Changes that mean running a query again.
+// Handles changes that make a query run again.
 extension Evaluation {
-  /// Whether changes of some tables cannot concern a list, whose units are not known.
+  /// Whether changes of some tables certainly do not concern a list, although its units are unknown.
   func concernsNothing(_ list: LiveList, _ tables: [ConcernedTable]) -> Bool {
     tables.allSatisfy { table in
       let used = list.compiled.tables[table.index].usedColumns
@@ -66,7 +66,8 @@ extension Evaluation {
 }
 
 extension CompiledQuery {
-  /// Divides changed tables by how they lead to units: through FROM, and through subqueries. One may be read by both.
+  /// Divides changed tables into those that FROM reads and those that subqueries read. A table that both read is in
+  /// both.
   func divided(_ tables: [ConcernedTable]) -> (direct: [ConcernedTable], nested: [ConcernedTable]) {
     let nested = tables.filter { nestedTables.contains($0.index) }
     if nested.isEmpty { return (tables, []) }

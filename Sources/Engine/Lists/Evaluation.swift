@@ -18,18 +18,19 @@ package final class Evaluation {
   private var shapeCount = 0
   /// The shapes that read a table, by capture's number of the table.
   @exclusivity(unchecked) private var shapesByTable: [Int: [ObjectIdentifier: QueryShape]] = [:]
-  /// Tables that are followed although no list reads them, because lists of the former process did.
+  /// Tables that are followed although no list reads them, because lists of the previous process did.
   @exclusivity(unchecked) var keptTables: Set<Int> = []
   /// How a table's rows are stored, by capture's number of the table.
   @exclusivity(unchecked) private var storages: [Int: TableStorage] = [:]
-  /// By capture's number of the table, its changed rows, where a query can be evaluated over them.
+  /// The virtual tables of changed rows, by capture's number of the table, for tables that queries can be evaluated
+  /// over.
   @exclusivity(unchecked) private(set) var capturedRows: [Int: CapturedRows] = [:]
   /// Virtual tables that no list reads any more, by lower-case name. They are kept because creating or dropping one
   /// makes SQLite compile all statements again.
   @exclusivity(unchecked) private var unusedRows: [String: CapturedRows] = [:]
   /// The connection's tables of groups.
   private var groupTables: GroupTables?
-  /// Whether some lists keep values for others.
+  /// Whether some lists are kept only because other lists need their values.
   @exclusivity(unchecked) var holdsScalars = false
   /// Shapes that any commit may concern.
   @exclusivity(unchecked) private var shapesOfEveryCommit: [ObjectIdentifier: QueryShape] = [:]
@@ -51,9 +52,9 @@ package final class Evaluation {
 
   /// A shape that a tick concerns.
   enum Concern {
-    /// Any row of its lists may have changed.
+    /// Any row of the shape's lists may have changed.
     case anything(QueryShape)
-    /// Rows of its tables changed, or what its lists read in `alongside`.
+    /// Rows of the shape's tables changed, or tables that its lists read in `alongside`.
     case changes(QueryShape, [ConcernedTable], alongside: Bool)
   }
 
@@ -142,7 +143,7 @@ package final class Evaluation {
     }
   }
 
-  /// The changed rows of a tick, where the shape's queries can be evaluated over them; nil: they are looked up.
+  /// The changed rows of a tick, if the shape's queries can be evaluated over them; nil if they must be looked up.
   func capturedRows(_ shape: QueryShape, _ tables: [ConcernedTable], _ tick: CapturedTick) -> CapturedRows? {
     guard shape.compiled.unit?.capturedSQL != nil, tables.count == 1, let table = tables.first, !tick.hasStopped,
       let rows = capturedRows[table.number]
@@ -151,7 +152,7 @@ package final class Evaluation {
     return rows
   }
 
-  /// Forgets a shape that no list has any more.
+  /// Forgets a shape that has no lists any more.
   ///
   /// - Parameter query: one of its queries.
   func forget(_ shape: QueryShape, of query: Query, _ capture: ChangeCapture?) {
@@ -175,7 +176,7 @@ package final class Evaluation {
 
   // MARK: - The schema
 
-  /// The schema has changed.
+  /// Called when the schema has changed.
   ///
   /// - Parameter isSameFile: whether the former schema belonged to the same file.
   /// - Returns: the shapes whose own tables have, or may have, changed.
@@ -189,7 +190,7 @@ package final class Evaluation {
       !hasSameViews || !shape.compiled.readsSame(in: schema) || shape.compiled.mayName(added)
     }
     for shape in outdated { outdate(shape) }
-    // The former memory of these tables cannot describe their changes any more.
+    // The memory that capture has of these tables cannot describe their changes any more.
     for (number, storage) in storages {
       let now = schema.table(storage.table.name)?.storage
       if now?.table.definition == storage.table.definition { continue }
@@ -200,7 +201,7 @@ package final class Evaluation {
     return outdated
   }
 
-  /// The connection is about to be closed or replaced by another file's, which invalidates its statements.
+  /// Called when the connection is about to be closed or replaced by another file's, which invalidates its statements.
   ///
   /// - Returns: the shapes that were in use.
   func connectionCloses() -> [QueryShape] {
@@ -210,7 +211,7 @@ package final class Evaluation {
     shapesByTable = [:]
     storages = [:]
     groupTables = nil
-    // The connection takes the virtual tables with it.
+    // The virtual tables end with the connection.
     capturedRows = [:]
     unusedRows = [:]
     shapesOfEveryCommit = [:]
@@ -226,7 +227,7 @@ package final class Evaluation {
 }
 
 extension Query {
-  /// The query without parameter values, claims and roles: what its shapes in any schema have in common.
+  /// The query without parameter values, claims and roles. The query's shapes in all schemas have this in common.
   var text: Query {
     var query = withoutValues
     query.access.read = []

@@ -5,7 +5,7 @@ package import Logging
 package import Requests
 import Store
 
-/// Shared by a follower's parts: immutable settings, and counters.
+/// Settings and counters that a follower's parts share. The settings are immutable.
 ///
 /// Owner: the follower's thread.
 package final class FollowerContext {
@@ -19,11 +19,11 @@ package final class FollowerContext {
   package let number: Int
   private let readerSettings: ReaderSettings
   @exclusivity(unchecked) package var statistics = FollowerStatistics()
-  /// When each list is due without an event.
+  /// When each list needs attention without an event.
   @exclusivity(unchecked) package var deadlines = Deadlines()
-  /// Work remains that no event will announce: the loop does not wait.
+  /// Whether work remains that no event will announce, so that the loop must not wait.
   @exclusivity(unchecked) package var mustTick = false
-  /// Rows freed or built since free memory was last returned to the system.
+  /// The number of rows freed or built since free memory was last returned to the system.
   @exclusivity(unchecked) var freedRows = 0
 
   package init(
@@ -45,7 +45,7 @@ package final class FollowerContext {
 
   private func limits(of query: Query) -> QueryLimits? { query.access.role.flatMap { configuration.queryLimits[$0] } }
 
-  /// How to read a query's result.
+  /// The settings for reading a query's result.
   func settings(of query: Query) -> ReaderSettings {
     guard let limits = limits(of: query) else { return readerSettings }
     var settings = readerSettings

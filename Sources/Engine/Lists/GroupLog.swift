@@ -1,8 +1,8 @@
 import ChangeCapture
 import Store
 
-/// Changes of a list's aggregates while a reader runs its query: they lead from the state that the reader saw to the
-/// tick's.
+/// Changes of a list's aggregates while a reader runs its query. They lead from the state that the reader saw to the
+/// tick's state.
 struct GroupLog {
   private let start: StateName
   private var steps: [GroupStep] = []
@@ -12,7 +12,7 @@ struct GroupLog {
 
   mutating func append(_ more: [GroupStep]) { steps += more }
 
-  /// The changes after a state, in order, by aggregate; nil: they are not known.
+  /// The changes after a state, in order, by aggregate; nil if they are unknown.
   func changes(after state: StateName) -> [[GroupChanges]]? {
     let first: Int
     if let place = steps.lastIndex(where: { $0.state.isSame(as: state) }) {

@@ -108,9 +108,10 @@ package final class ListChecks {
     }
   }
 
-  /// A list's contents could not be read. If the error proves that the list is wrong, the list is read again.
+  /// Called when a list's contents could not be read. If the error proves that the list is wrong, the query is run from
+  /// scratch.
   ///
-  /// - Returns: whether it is.
+  /// - Returns: whether the list is wrong.
   @discardableResult
   package func mendIfMissing(_ list: LiveList, _ error: FreshetError) -> Bool {
     guard error == ResultReader.missing, lists.byQuery[list.query] === list else { return false }
@@ -118,9 +119,9 @@ package final class ListChecks {
     return true
   }
 
-  /// A list is wrong: all subscribers get a snapshot of a run that shares nothing with it.
+  /// Corrects a wrong list: the query is run from scratch, and all subscribers get a snapshot.
   private func mend(_ list: LiveList, because reason: Logger.Metadata) {
-    // The comparison is void: the file is about to be reopened.
+    // The comparison proves nothing, because the file is about to be reopened.
     if lists.capture?.isDoubtful == true { return }
     context.statistics.divergences += 1
     let known: Logger.Metadata = [

@@ -12,11 +12,11 @@ package enum ListEvent {
   case notRun(LiveList, FreshetError)
   /// Requests for contents wait for a run instead.
   case readsCancelled(LiveList, [PendingRead])
-  /// Subscribers are sent an error. The list goes on.
+  /// Subscribers are sent an error, and the list continues.
   case announced(LiveList, FreshetError)
   /// The query does not compile in the new schema.
   case doesNotCompile(LiveList, FreshetError, isFirst: Bool)
-  /// Subscribers have wrong rows or other columns: they get a snapshot.
+  /// Subscribers have wrong rows or other columns, so they get a snapshot.
   case startsOver(LiveList)
   /// The list is over.
   case ended(LiveList, FreshetError)

@@ -16,12 +16,12 @@ import Store
 ///              └──────────────────────────────────── joined, nothing missing ────────┘
 /// ```
 ///
-/// Pure: no SQLite, no threads, no clock. `Lists` feeds it events, and performs the actions that it returns.
+/// It uses no SQLite, threads or clock. `Lists` sends it events, and performs the actions that it returns.
 package struct ListMachine {
   enum Phase {
     /// The list shows the last tick's state.
     case following
-    /// The list shows an older state. Its query is run again at `due`; `distantFuture`: an event must come first.
+    /// The list shows an older state. Its query is run again at `due`; `distantFuture` if an event must come first.
     case stale(shown: CommitNumber, due: Instant)
     /// A reader is running the query.
     case running(Run)
@@ -31,20 +31,21 @@ package struct ListMachine {
   struct Run {
     /// The job's number.
     let id: UInt64
-    /// The number of the state that the list shows meanwhile.
+    /// The number of the state that the list shows during the run.
     fileprivate(set) var shown: CommitNumber
     /// The number of the last tick's state when the run was requested.
     let asked: Int64
-    /// How many ticks had seen changes then.
+    /// The number of ticks that had seen changes when the run was requested.
     let ticks: Int
-    /// The state that the reader sees, once a tick has stopped there: `missed` then holds all differences from it.
+    /// The state that the reader sees, once a tick has stopped there. From then on `missed` has all differences from
+    /// it.
     fileprivate(set) var passed: StateName?
     fileprivate(set) var missed = Missed()
   }
 
   /// Changes during a run. Looking them up brings the run's result to the newest state.
   struct Missed {
-    /// Nil: unknown, or too many.
+    /// The changed units; nil if they are unknown or too many.
     var units: ConcernedUnits? = ConcernedUnits()
     var concernsAlongside = false
 
@@ -61,9 +62,10 @@ package struct ListMachine {
     }
   }
 
-  /// With more missed units, the query is run again.
+  /// The most missed units. If there are more, the query is run again.
   static let missedLimit = 20_000
-  /// After so many consecutive runs that could not be joined, a tick runs the query itself and misses nothing.
+  /// After this many consecutive runs that could not be joined, a tick runs the query itself, so that no change is
+  /// missed.
   package static let joinAttempts = 3
 
   /// Intervals set by the configuration and the query.
@@ -81,16 +83,16 @@ package struct ListMachine {
   package private(set) var hasFailed = false
   /// The query does not compile in the present schema, and subscribers have been sent the error.
   package private(set) var awaitsSchema = false
-  /// The list was found wrong: the next run starts from nothing.
+  /// The list was found wrong, so the next run must not use its rows.
   private(set) var isDistrusted = false
-  /// When the list lost its last client; nil: it has clients.
+  /// When the list lost its last client; nil if it has clients.
   private(set) var idleSince: Instant?
-  /// The list answers requests made when at most this many ticks had seen changes.
+  /// The list answers requests that were made when at most this many ticks had seen changes.
   private var answeredTicks: Int
   /// Consecutive runs that could not be joined.
   private var failedJoins = 0
   private var lastRun: (end: Instant, duration: Nanoseconds)
-  /// When `refreshEvery` requires another run; `distantFuture`: never.
+  /// When `refreshEvery` requires another run; `distantFuture` if it does not.
   private var refreshDue = Instant.distantFuture
   private let periods: Periods
 
@@ -98,12 +100,12 @@ package struct ListMachine {
   ///
   /// - Parameters:
   ///   - shown: the state that the list shows, if it is not the tick's.
-  ///   - ticks: how many ticks had seen changes when the run was requested.
+  ///   - ticks: the number of ticks that had seen changes when the run was requested.
   init(shown: CommitNumber?, ticks: Int, duration: Nanoseconds, periods: Periods, now: Instant) {
     self.periods = periods
     phase = shown.map { .stale(shown: $0, due: .distantPast) } ?? .following
     answeredTicks = ticks
-    // Long ago, so that the first change runs the query at once.
+    // A run long ago is assumed, so that the first change runs the query at once.
     lastRun = (.distantPast, duration)
     scheduleRefresh(now)
   }
@@ -124,10 +126,10 @@ package struct ListMachine {
 
   /// Whether the list shows a state not older than a request.
   ///
-  /// - Parameter ticks: how many ticks had seen changes when the request was made.
+  /// - Parameter ticks: the number of ticks that had seen changes when the request was made.
   package func answers(askedAt ticks: Int) -> Bool { isFollowing || ticks <= answeredTicks }
 
-  /// When the list needs attention; nil: a reader's result comes first.
+  /// When the list needs attention; nil if it waits for a reader's result.
   var due: Instant? {
     switch phase {
     case .following: refreshDue == .distantFuture ? nil : refreshDue
@@ -136,24 +138,24 @@ package struct ListMachine {
     }
   }
 
-  /// The earliest next run. Runs take at most half of the time, and keep the least interval.
+  /// The earliest time of the next run. Runs take at most half of the time, and keep the least interval between them.
   private var nextRun: Instant { lastRun.end + max(periods.refetch, lastRun.duration) }
 
-  /// The only place in which the phase changes.
+  /// Changes the phase. No other function does.
   private mutating func enter(_ next: Phase) { phase = next }
 
   // MARK: - The file changes
 
-  /// A change concerns the list.
+  /// Called when a change concerns the list.
   ///
   /// - Parameters:
-  ///   - units: the result's units that the change concerns; nil: unknown.
+  ///   - units: the result's units that the change concerns; nil if unknown.
   ///   - canLookUp: whether the units can be looked up for less than a run costs.
-  ///   - shown: the state that the list shows until it reaches the tick's.
+  ///   - shown: the state that the list shows until it reaches the tick's state.
   /// - Returns: whether to look the units up now. A failure is reported by `failed` or `mustRunAgain`.
   mutating func changed(_ units: ConcernedUnits?, alongside: Bool, canLookUp: Bool, shown: CommitNumber) -> Bool {
     if case .running(var run) = phase {
-      // Keep a single reference, so that the units are changed in place.
+      // The phase must not keep a second reference to the units, so that they are changed in place.
       enter(.following)
       run.missed.add(units, alongside: alongside)
       enter(.running(run))
@@ -164,7 +166,7 @@ package struct ListMachine {
     return false
   }
 
-  /// The query must be run again.
+  /// Called when the query must be run again.
   ///
   /// - Parameter shown: as in `changed`.
   mutating func mustRunAgain(shown: CommitNumber) {
@@ -177,7 +179,7 @@ package struct ListMachine {
     }
   }
 
-  /// The missed units were looked up, or a tick ran the query: the list shows the tick's state.
+  /// Called when the missed units were looked up, or a tick ran the query, so that the list shows the tick's state.
   mutating func caughtUp() {
     failedJoins = 0
     enter(.following)
@@ -185,12 +187,12 @@ package struct ListMachine {
 
   // MARK: - Runs
 
-  /// A run was posted to a reader.
+  /// Called when a run was posted to a reader.
   mutating func began(_ id: UInt64, asked: Int64, ticks: Int, shown: CommitNumber) {
     enter(.running(Run(id: id, shown: shown, asked: asked, ticks: ticks)))
   }
 
-  /// The run's reader sees a state.
+  /// Called when the run's reader has begun and sees a state.
   ///
   /// - Parameter passed: that state, if a tick has stopped there.
   mutating func readerBegan(_ id: UInt64, passed: StateName?) {
@@ -199,42 +201,42 @@ package struct ListMachine {
     enter(.running(run))
   }
 
-  /// A run has ended. `joined` or `failed` follows.
+  /// Called when a run has ended. A call of `joined` or `failed` must follow.
   mutating func ended(_ id: UInt64) -> Run? {
     guard case .running(let run) = phase, run.id == id else { return nil }
     enter(.stale(shown: run.shown, due: .distantFuture))
     return run
   }
 
-  /// The run saw another schema than the tick.
+  /// Called when the run saw another schema than the tick.
   mutating func endedTooEarly() {
     if case .stale(let shown, _) = phase { enter(.stale(shown: shown, due: .distantPast)) }
   }
 
-  /// How a run's result reaches the tick's state.
+  /// How a run's result is brought to the tick's state.
   enum Join {
-    /// It shows that state already.
+    /// The result shows that state already.
     case complete
-    /// By looking up what the run missed. `caughtUp` or `failed` follows.
+    /// The changes that the run missed are looked up. A call of `caughtUp` or `failed` must follow.
     case lookUp(ConcernedUnits, alongside: Bool)
-    /// By a run in the tick. `caughtUp` or `failed` follows.
+    /// The tick runs the query itself. A call of `caughtUp` or `failed` must follow.
     case runHere
-    /// By another run later.
+    /// A reader runs the query once more, later.
     case later
   }
 
-  /// The list now shows a run's result.
+  /// Called when the list shows a run's result.
   ///
   /// - Parameters:
   ///   - shown: the number of the state that the run saw.
   ///   - state: that state's name.
   ///   - isTicksState: whether the tick sees the same state.
-  ///   - ticks: how many ticks have seen changes.
+  ///   - ticks: the number of ticks that have seen changes.
   ///   - canLookUp: whether units can be looked up at all.
   mutating func joined(
     _ run: Run, shown: CommitNumber, state: StateName, isTicksState: Bool, ticks: Int, canLookUp: Bool
   ) -> Join {
-    // Whether `run.missed` is everything that changed since the state that the run saw.
+    // If `run.missed` has everything that changed since the state that the run saw.
     let isKnown = ticks == run.ticks || run.passed?.isSame(as: state) == true
     answeredTicks = run.ticks
     hasFailed = false
@@ -257,7 +259,7 @@ package struct ListMachine {
     return failedJoins < Self.joinAttempts ? .later : .runHere
   }
 
-  /// A reader or a tick ran the query.
+  /// Called when a reader or a tick has run the query.
   mutating func noteRun(_ duration: Nanoseconds, now: Instant) {
     lastRun = (now, duration)
     scheduleRefresh(now)
@@ -267,7 +269,7 @@ package struct ListMachine {
     if let refresh = periods.refresh { refreshDue = now + refresh }
   }
 
-  /// No client waits for the run, or its result cannot be used.
+  /// Called when no client waits for the run, or its result cannot be used.
   ///
   /// - Returns: the job to cancel, if any.
   mutating func cancelled() -> UInt64? {
@@ -278,10 +280,11 @@ package struct ListMachine {
 
   // MARK: - Failures
 
-  /// The list could not be brought to the tick's state, and is retried later.
+  /// Called when the list could not be brought to the tick's state. It is retried later.
   ///
   /// - Parameter shown: as in `changed`.
-  /// - Returns: the job to cancel, if any; and whether this is the first failure, which subscribers are sent.
+  /// - Returns: the job to cancel, if any; and whether this is the first failure, so that subscribers are sent the
+  ///   error.
   mutating func failed(shown: CommitNumber, now: Instant) -> (cancelled: UInt64?, isFirst: Bool) {
     let id = cancelled()
     enter(.stale(shown: shownBefore ?? shown, due: now + periods.retry))
@@ -289,7 +292,7 @@ package struct ListMachine {
     return (id, !hasFailed)
   }
 
-  /// The list was found wrong.
+  /// Called when the list was found wrong.
   ///
   /// - Returns: the job to cancel, if any.
   mutating func distrusted(shown: CommitNumber) -> UInt64? {
@@ -306,19 +309,19 @@ package struct ListMachine {
 
   // MARK: - The schema
 
-  /// The list cannot be followed any further: its tables or the file were replaced.
+  /// Called when the list cannot be followed any further, because its tables or the file were replaced.
   ///
-  /// - Parameter due: when to run it again; `distantFuture`: after `recompiled`.
+  /// - Parameter due: when to run it again; `distantFuture` to wait for `recompiled`.
   /// - Returns: the job to cancel, if any.
   mutating func outdated(shown: CommitNumber, due: Instant) -> UInt64? { mustStartOver(shown: shown, due: due) }
 
-  /// The query compiles in the present schema.
+  /// Called when the query compiles in the present schema.
   mutating func recompiled(shown: CommitNumber) {
     awaitsSchema = false
     enter(.stale(shown: shownBefore ?? shown, due: .distantPast))
   }
 
-  /// The query does not compile in the present schema.
+  /// Called when the query does not compile in the present schema.
   ///
   /// - Returns: whether to send subscribers the error.
   mutating func doesNotCompile() -> Bool {
@@ -326,7 +329,7 @@ package struct ListMachine {
     return !awaitsSchema
   }
 
-  /// Another epoch has begun. The list shows none of its states, until a tick finds otherwise.
+  /// Called when another epoch has begun. Until a tick finds otherwise, the list shows none of the new epoch's states.
   mutating func epochEntered(before: CommitNumber) {
     answeredTicks = .min
     if case .running(var run) = phase {
@@ -341,7 +344,7 @@ package struct ListMachine {
 
   package mutating func gotClient() { idleSince = nil }
 
-  /// - Returns: whether it had a client until now.
+  /// - Returns: whether the list had clients until now.
   mutating func lostLastClient(now: Instant) -> Bool {
     if idleSince != nil { return false }
     idleSince = now

@@ -1,4 +1,4 @@
-/// How a list was recently brought up to date, to find out how it went wrong. Holds numbers, no values.
+/// A record of a list's recent updates, to find out why it was wrong. It has numbers, and no values of the database.
 ///
 /// Every tick that concerns the list adds an update of 8 bytes: numbers keep only their low bits, and the list's newest
 /// numbers supply the rest for the description.
@@ -22,16 +22,16 @@ struct ListTrail {
     /// The version that the update led to.
     let version: UInt8
     let way: Way
-    /// How many units were looked up or had changed: at most `mostUnits`, or `unknownUnits`.
+    /// The number of units that were looked up or had changed, up to `mostUnits`; `unknownUnits` if it is unknown.
     let units: UInt16
   }
 
-  /// A ring buffer. Most lists of a large pool never change, and allocate none.
+  /// A ring buffer. It is allocated with the first update, because most lists of a large pool never change.
   private var updates: [Update] = []
   private var next = 0 as UInt8
 
   /// - Parameters:
-  ///   - units: nil: the run's changes were not counted.
+  ///   - units: the number of changed units; nil if the run's changes were not counted.
   ///   - commit: the commit that the list shows afterwards.
   ///   - version: the number of the newest version afterwards.
   mutating func note(_ way: Way, units: Int?, commit: Int64, version: Int) {
@@ -47,10 +47,10 @@ struct ListTrail {
     updates.append(update)
   }
 
-  /// Oldest update first.
+  /// Describes the updates, the oldest first.
   ///
   /// - Parameters:
-  ///   - commit: less than 2³¹ away from all noted commits. Commits of another epoch may be higher.
+  ///   - commit: a commit less than 2³¹ away from all noted ones. Commits of another epoch may be higher.
   ///   - version: the newest version's number: an update makes at most one version.
   func description(commit: Int64, version: Int) -> String {
     if updates.isEmpty { return "none since it was opened" }

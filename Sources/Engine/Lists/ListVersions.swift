@@ -7,38 +7,40 @@ import Store
 
 /// The versions of one list: their names, the commits at which each was the result, and the columns that each changed.
 ///
-/// A version is known at an interval of commits. To find the version of a client that names commit 17 is one look-up in
-/// these intervals, with the same answer if another server of the epoch gave the name. See `VersionNames`,
-/// `VersionHistory`.
+/// A version is known to be the result at intervals of commits. If a client names commit 17, one look-up in these
+/// intervals finds its version. The answer is the same if another server of the epoch gave the name. See
+/// `VersionNames`, `VersionHistory`.
 package struct ListVersions {
   /// The states that the follower has seen.
   package let commits: FollowedCommits
   private var names: VersionNames
   private let clock: MonotonicClock
-  /// Part of the names of versions that belong to no commit for certain, so that the names of two lists never agree.
+  /// A part of the names of versions that have no certain commit. It is random, so that the names of two lists never
+  /// agree.
   private var nonce = ListVersions.newNonce
-  /// How many versions were made apart from the newest ones.
+  /// The number of versions that were made apart from the sequence of newest versions.
   private var sideVersions = 0
   /// The tick that brought the list to its newest version.
   private var newestTick: UInt64 = 0
   private var history: VersionHistory
-  /// Estimated bytes that the newest version adds to the one before.
+  /// The estimated memory that the newest version takes in addition to the previous one, in bytes.
   private var newestBytes: Int
-  /// For the newest versions, the columns that each changed, by unit; nil: any. A slice, whose first element goes
-  /// without moving the others.
+  /// The columns that each of the newest versions changed, by unit; nil if any may have changed. It is a slice, because
+  /// removing its first element does not move the others.
   private var changes: ArraySlice<(version: Int, units: ConcernedUnits?)> = []
-  /// Units in `changes`, a bounded number: a client further behind gets all columns of a changed row.
+  /// The number of units in `changes`, which is limited. A client whose version is older gets all columns of a changed
+  /// row.
   private var notedUnits = 0
   private static let notedUnitsLimit = 20_000
 
-  /// Counts the memory that a version adds.
+  /// The size of a change, from which the memory of a version is estimated.
   enum Bytes {
     /// The number of changed units.
     case changes(Int)
-    /// The rows of a run, and how many units changed; nil: they were not compared.
+    /// The number of rows of a run, and of changed units; nil if the results were not compared.
     case rows(Int, changed: Int?)
 
-    /// A change of one row copies about this much of a tree.
+    /// The approximate bytes of tree nodes that a change of one row copies.
     private static let bytesPerChange = 4 << 10
     private static let bytesPerRow = 64
 
@@ -65,7 +67,7 @@ package struct ListVersions {
 
   mutating func removeAll() { history.removeAll() }
 
-  /// The newest version is sent to a client, which may resume with its name.
+  /// Called when the newest version is sent to a client, which may resume with its name.
   mutating func newestWasSent(_ newest: ResultVersion) {
     history.add(newest, bytes: newestBytes, now: clock.now)
   }
@@ -74,21 +76,21 @@ package struct ListVersions {
 
   private static var newNonce: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
-  /// The newest version's name at the state that is shown.
+  /// The newest version's name, in the state that the list shows.
   mutating func name(_ newest: ResultVersion, shown: CommitNumber) -> String {
     guard names.isByCommit, shown.isExact else { return "\(nonce)-\(newest.number)" }
     history.note(shown.commit)
     return names.name(at: shown.commit)
   }
 
-  /// The name of a version that was made apart from the newest ones.
+  /// A new name of a version that was made apart from the newest ones.
   mutating func newSideName(of version: ResultVersion, at number: CommitNumber) -> String {
     if names.isByCommit, number.isExact { return names.name(at: number.commit) }
     sideVersions += 1
     return "\(nonce)-\(version.number)-\(sideVersions)"
   }
 
-  /// The version with this name, if it is held and certainly the right state.
+  /// The version with this name, if it is held and was certainly the result at the named commit.
   func version(named name: String, newest: ResultVersion) -> ResultVersion? {
     if let commit = names.commit(of: name) {
       if history.newest.contains(commit, commits.seen) { return newest }
@@ -101,7 +103,7 @@ package struct ListVersions {
 
   /// Makes earlier versions invalid, because the epoch or the columns changed.
   ///
-  /// - Parameter names: names in the new epoch; nil: the epoch goes on.
+  /// - Parameter names: the names in the new epoch; nil if the epoch continues.
   mutating func forget(_ names: VersionNames?) {
     nonce = Self.newNonce
     history.removeAll()
@@ -110,29 +112,29 @@ package struct ListVersions {
 
   // MARK: - Intervals of commits
 
-  /// The shown rows were read in the state with this number.
+  /// Called when the shown rows were read in the state with this number.
   mutating func wasShown(at number: CommitNumber) {
     if number.isExact, mayBe(at: number.commit) { history.note(number.commit) }
   }
 
-  /// From now on, the newest version is known at every commit that a tick sees.
+  /// From now on, the newest version counts as the result at every commit that a tick sees.
   mutating func beginSpan() {
     let number = commits.number
     let first = number.isExact ? number.commit : number.commit + 1
     if mayBe(at: first) { history.begin(at: first) }
   }
 
-  /// The query's name in those of versions; nil: commits do not name them.
+  /// The query's part in the names of versions; nil if versions are not named by commits.
   var queryName: String? { names.queryName }
 
-  /// The first of the commits from which on the newest version is known at every commit that a tick sees; nil: it is
-  /// not.
+  /// The first commit of the span in which the newest version is the result at every commit that a tick sees; nil if
+  /// there is no such span.
   var spanStart: Int64? { history.newest.openFrom }
 
-  /// The newest version is known at every commit that a tick has seen from this one on.
+  /// Called when the newest version was the result at every commit that a tick has seen since this one.
   mutating func extendSpan(to first: Int64) { history.extend(to: first) }
 
-  /// The newest version is not known to be the result after this state.
+  /// Called when it is unknown whether the newest version is the result after this state.
   mutating func endSpan(at number: CommitNumber) { history.end(at: number.certain) }
 
   /// The state that a following list shows if the present tick does not advance it.
@@ -142,9 +144,9 @@ package struct ListVersions {
     newestTick == commits.ticks ? commits.number : before
   }
 
-  /// The result has just become another version.
+  /// Called when the result has become another version.
   ///
-  /// - Parameter units: the changed ones; nil: unknown.
+  /// - Parameter units: the changed units; nil if unknown.
   mutating func note(_ newest: ResultVersion, _ units: ConcernedUnits?, bytes: Bytes, isFollowing: Bool) {
     if isFollowing {
       history.end(at: commits.before.certain)
@@ -155,7 +157,7 @@ package struct ListVersions {
     newestBytes = bytes.count
     if commits.holdsEveryVersion { newestWasSent(newest) }
     changes.append((newest.number, units))
-    // A version counts as a unit, so that empty versions do not accumulate.
+    // A version counts as one unit in addition to its own, so that versions without units do not accumulate.
     notedUnits += 1 + (units?.count ?? 0)
     while notedUnits > Self.notedUnitsLimit, let oldest = changes.first {
       notedUnits -= 1 + (oldest.units?.count ?? 0)
@@ -163,8 +165,9 @@ package struct ListVersions {
     }
   }
 
-  /// Whether the newest version can be the result at a commit. It cannot if another version was: something other than
-  /// the replication wrote to a replica's file, and commits name no versions of this query from now on.
+  /// Whether the newest version can be the result at a commit. It cannot if another version was the result at this or a
+  /// later commit: then a program other than the replication wrote to a replica's file, and from now on versions of
+  /// this query are not named by commits.
   private mutating func mayBe(at commit: Int64) -> Bool {
     if commit > history.superseded { return true }
     names.isByCommit = false
@@ -194,7 +197,7 @@ package struct ListVersions {
           : reader.unit(of: row.withIdentity { Array($0) })?.withUnsafeBytes { units.columns(of: $0) }
         if let known { columns.formUnion(known) }
       }
-      // Another unit may have the row with this key now.
+      // The row with this key may belong to another unit now.
       let mayBeAnother =
         !identityIsUnit && compiled.keyColumns.indices.contains { columns.contains($0) }
       return columns.isEmpty || mayBeAnother ? .all : columns
@@ -203,13 +206,13 @@ package struct ListVersions {
 }
 
 extension LiveList {
-  /// Names the newest version at the state that is shown. A client may resume with the name.
+  /// Names the newest version in the state that the list shows. A client may resume with the name.
   package func nameNewest() -> String { versions.name(result.newest, shown: shown) }
 
-  /// The version with this name, if it is held and certainly the right state.
+  /// The version with this name, if it is held and was certainly the result at the named commit.
   package func version(named name: String) -> ResultVersion? { versions.version(named: name, newest: result.newest) }
 
-  /// The newest version is sent to a client.
+  /// Called when the newest version is sent to a client.
   package func newestWasSent() { versions.newestWasSent(result.newest) }
 
   /// Makes earlier versions invalid, because the columns changed.

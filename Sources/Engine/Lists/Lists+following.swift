@@ -12,7 +12,7 @@ import Store
 extension Lists {
   /// Captures what changed since the last tick, and brings the lists to the transaction's state.
   ///
-  /// - Parameter begun: runs that readers have begun meanwhile: the tick stops at the states that they see.
+  /// - Parameter begun: runs that readers have begun since the last tick. The tick stops at the states that they see.
   /// - Throws: the error that keeps the schema from being read. The lists keep what they show.
   package func follow(_ connection: DatabaseConnection, _ begun: [BegunRun]) throws -> CapturedTick {
     let isFirst = connection.capture.hasSeenState == false
@@ -21,7 +21,7 @@ extension Lists {
     note(numbers.note(tick, connection))
     ages.note(tick, at: numbers.commits.number)
     if !tick.isQuiet { context.statistics.ticks += 1 }
-    // A capture that was restored has a schema, and this connection has not.
+    // A restored capture may report no change, but this connection has not read the schema yet.
     if tick.hasSchemaChanged || isFirst { try takeSchema(of: tick, connection) }
     if !tick.isQuiet { apply(tick, connection) }
     attendToDue()
@@ -35,7 +35,7 @@ extension Lists {
       schemaChanged(to: schema, isSameFile: !tick.isFirst)
     } catch {
       ages.removeAll()
-      // Capture does not report these changes again.
+      // After an error the lists' queries must run again, because capture does not report these changes a second time.
       for list in byQuery.values { mustRunAgain(list, numbers.commits.before) }
       throw error
     }
@@ -63,7 +63,7 @@ extension Lists {
   /// The changes of a tick for the lists of a shape.
   struct ShapeChange {
     let tables: [ConcernedTable]
-    /// The rows from which results can be brought up to date.
+    /// The changed rows that results can be brought up to date from.
     let captured: CapturedRows?
     let isAlongside: Bool
     let deadline: Deadline
@@ -123,8 +123,8 @@ extension Lists {
   }
 
   /// - Parameters:
-  ///   - units: of the result; nil: unknown.
-  ///   - isAlongside: whether values alongside it may have changed.
+  ///   - units: the changed units of the result; nil if unknown.
+  ///   - isAlongside: whether values alongside the result may have changed.
   func update(_ list: LiveList, _ units: ConcernedUnits?, _ change: ShapeChange, alongside isAlongside: Bool) {
     let before = change.before
     let isCheap = list.compiled.plan.addsToResult && list.reader.addsChanges
@@ -157,7 +157,7 @@ extension Lists {
         mustRunAgain(list, before)
       } else if error.code == .timeout {
         mustRunAgain(list, before)
-        // Groups are asked now and then only.
+        // If groups are kept, look-ups are rare, so a slow one does not change how the shape is followed.
         if !isCheap, list.compiled.plan.scalars == nil, list.isSlow() { followSlowly(list.shape, before) }
       } else {
         fail(list, error, before)
@@ -165,50 +165,50 @@ extension Lists {
     }
   }
 
-  /// Whether so many look-ups cost more than running the query again.
+  /// Whether looking up this many units costs more than running the query again.
   private func isTooMany(_ units: Int, _ list: LiveList) -> Bool {
-    // The rows under groups are many more than the result has.
+    // The result's rows are groups, which have many more rows under them.
     let most =
       list.compiled.plan.keepsRows
       ? list.reader.stepsOfRun / Self.stepsOfKeptUnit : list.result.newest.tree.count / 8
     return units > max(1_024, most)
   }
 
-  /// About what the rows of a unit under groups cost to look up, in steps of SQLite's virtual machine.
+  /// The approximate cost of looking up the rows of a unit under groups, in steps of SQLite's virtual machine.
   private static let stepsOfKeptUnit = 200
 
   /// The most steps of SQLite's virtual machine that a tick may spend on one list's look-ups. A look-up usually takes
   /// about twenty.
   static func steps(_ lookUps: Int) -> Int { 100_000 + 5_000 * lookUps }
-  /// As above, if a unit is a group or partition, or makes one, and may have some hundred rows.
+  /// As above, for look-ups of a unit that is a group or partition, or that makes one, and may have some hundred rows.
   private static func steps(_ lookUps: Int, of compiled: CompiledQuery) -> Int {
     compiled.looksUpKeys ? steps(lookUps) : 100_000 + 50_000 * lookUps
   }
-  /// As above, for `alongside`: some milliseconds.
+  /// As above, for the values of `alongside`. These steps take some milliseconds.
   private static let stepsAlongside = 2_000_000
-  /// As above, for totals, which read every row of the list twice: for the whole, and by section.
+  /// As above, for totals, which read every row of the list twice: for the whole result, and by section.
   private static func stepsTotals(_ rows: Int) -> Int { 100_000 + 200 * rows }
-  /// As above in time, for functions that take long in one step.
+  /// The most time of such look-ups, because some functions take long in one step.
   static let followTime = Nanoseconds.milliseconds(250)
 
-  /// Looking rows up takes too long for a tick.
+  /// Called when looking rows up takes too long for a tick.
   func followSlowly(_ shape: QueryShape, _ before: CommitNumber) {
     runFromNowOn(shape, before, because: "looking up the rows that a change concerns takes too long")
   }
 
-  /// Among equal values SQLite shows the one that it finds first. If a look-up may find another one first, only a run
-  /// is right.
+  /// The reason for running a query instead of looking up: of equal values SQLite shows the first that it reads, and a
+  /// look-up may read them in another order.
   static let ambiguity =
     "a group has values that are equal and not the same, as 1 and 1.0, and which of them SQLite shows depends on the order of the rows"
 
-  /// A look-up could not bring the list up to date.
+  /// Called when a look-up could not bring the list up to date.
   func tellsNothing(_ list: LiveList, _ before: CommitNumber) {
-    // The kept rows are outdated; a run makes them anew.
+    // The kept rows are out of date, and a run reads them again.
     if list.compiled.plan.keepsRows || list.compiled.plan.scalars != nil { return mustRunAgain(list, before) }
     runFromNowOn(list.shape, before, because: Self.ambiguity)
   }
 
-  /// A run has ended: has its shape followed in another way, if its cost says so.
+  /// Called when a run has ended. Has its shape followed in another way, if what it keeps is too much or too little.
   func mustFollowOtherwise(_ list: LiveList) {
     if list.reader.dependsOnOrder { return runFromNowOn(list.shape, list.shown, because: Self.ambiguity) }
     guard list.compiled.plan.keepsRows, let other = list.compiled.otherwise,
@@ -221,9 +221,9 @@ extension Lists {
     byQuery.values.reduce(0) { $0 + $1.reader.keptRowBytes } > context.configuration.keptRowBytes
   }
 
-  /// Looking up is not the way: from now on readers run the shape's queries.
+  /// Has readers run the shape's queries after changes from now on, instead of looking changes up.
   func runFromNowOn(_ shape: QueryShape, _ before: CommitNumber, because reason: String) {
-    // The changes that led here were not followed in any case.
+    // If the shape is run again already, its lists only need another run for the changes that led here.
     guard shape.compiled.slowness == nil, database != nil else { return mustRunAgain(shape, before) }
     context.logger.notice(
       "after changes the query is run again from now on",
@@ -256,7 +256,8 @@ extension Lists {
 
   // MARK: - Failures
 
-  /// A list could not be brought to the tick's state. Final errors end it; others are reported once and retried.
+  /// Called when a list could not be brought to the tick's state. Final errors end the list; others are reported once
+  /// and retried.
   func fail(_ list: LiveList, _ error: FreshetError, _ before: CommitNumber) {
     database?.connection.transaction.restore()
     if error.isOfSchema { return awaitSchema(list.shape, error, before) }
@@ -264,7 +265,7 @@ extension Lists {
     if error.code == .duplicateKey, list.compiled.hasHiddenRows {
       return runFromNowOn(list.shape, before, because: CompiledQuery.hiddenDuplicates)
     }
-    // Compiled again, the query has the rowid for its key.
+    // If the query is compiled again, its key is the rowid, which has no duplicates.
     if error.code == .duplicateKey, list.compiled.plan.rows.rowidName != nil, !list.shape.isOutdated {
       return recompileAsOutdated(list.shape, before)
     }
@@ -277,8 +278,9 @@ extension Lists {
     if isFirst { note(.announced(list, error)) }
   }
 
-  /// A query that has compiled names something that is not there: a state of the file that no tick has seen, such as
-  /// one in which it is truncated, or written in pieces. The lists wait until their queries compile again.
+  /// Called when a query that has compiled names a missing table or column. It was compiled for a state of the file
+  /// that no tick has seen, such as one in which the file is truncated or partly written. The lists wait until their
+  /// queries compile again.
   private func awaitSchema(_ shape: QueryShape, _ error: FreshetError, _ before: CommitNumber) {
     evaluation.outdate(shape)
     let due = context.clock.now + context.intervals.retry
@@ -290,7 +292,7 @@ extension Lists {
     }
   }
 
-  /// The list was found wrong: its query is run from nothing, and all subscribers get a snapshot.
+  /// Called when the list was found wrong. Its query is run from scratch, and all subscribers get a snapshot.
   func distrust(_ list: LiveList) {
     list.forgetVersions()
     if let job = list.advance({ [shown = list.shown] in $0.distrusted(shown: shown) }) { jobs.cancel(job) }
@@ -306,15 +308,15 @@ extension Lists {
 }
 
 extension CompiledQuery {
-  /// Whether a row of a table is looked up, with the rows that it joins.
+  /// Whether a look-up reads one row of a table, with the rows that it joins.
   fileprivate var looksUpKeys: Bool { unit?.isKey == true && !plan.keepsRows }
 }
 
 extension LiveList {
-  /// Look-ups for a change have taken too long.
+  /// Called when look-ups for a change have taken too long.
   ///
-  /// - Returns: whether they do so always: rows at once, groups after several changes in turn, as one change may be of
-  ///   many of them.
+  /// - Returns: whether all look-ups are too slow. For rows, this follows from one change; for groups, from several
+  ///   changes in a row, because a single change may concern many groups.
   fileprivate func isSlow() -> Bool {
     shape.slowTicks += 1
     return compiled.looksUpKeys || shape.slowTicks > 3
@@ -322,6 +324,6 @@ extension LiveList {
 }
 
 extension FreshetError {
-  /// Whether only another schema explains it, if the query has compiled before.
+  /// Whether only a change of the schema explains the error, if the query has compiled before.
   fileprivate var isOfSchema: Bool { code == .noSuchTable || code == .noSuchColumn }
 }

@@ -3,7 +3,7 @@ import LiveQuery
 import QueryCompiler
 import Store
 
-// Lists with aggregates: a tick adds what changed to their groups.
+// Follows lists with aggregates: a tick adds changes to their groups.
 extension Lists {
   func followAggregates(of shape: QueryShape, _ change: ShapeChange, _ tick: CapturedTick) {
     var concerned: [ObjectIdentifier: ConcernedUnits?] = [:]
@@ -32,21 +32,21 @@ extension Lists {
 
   /// The changes of a tick in a list's aggregates.
   struct AggregateChange {
-    /// The groups of the result that changed, some of which may have to be asked; nil: the result is not an aggregate,
-    /// or they are unknown.
+    /// The changed groups of the result, some of which may have to be read again. Nil if the result is not an
+    /// aggregate, or if the groups are unknown.
     var units: ConcernedUnits?
     var concernsAlongside = false
   }
 
-  /// Adds what a tick changed to the list's aggregates. If the list is followed, they are those of the tick's state
-  /// then; if a reader runs its query, the changes wait for the result.
+  /// Adds the changes of a tick to the list's aggregates. If the list is followed, the aggregates then belong to the
+  /// tick's state. If a reader is running its query, the changes are logged until the result arrives.
   ///
-  /// - Returns: nil when the query must be run again.
+  /// - Returns: nil if the query must be run again.
   func addChanges(
     to list: LiveList, _ change: ShapeChange, _ tick: CapturedTick
   ) throws(FreshetError) -> AggregateChange? {
     guard let capture else { return nil }
-    // Without a WAL former rows are never known: everything is read after each commit.
+    // Without a WAL, former rows are never known, so everything is read after each commit.
     if capture.comparesTables, list.compiled.plan.resultAggregate == nil { list.reader.forgetGroups() }
     if list.isFollowing, !list.reader.addsChanges { return try lookingUp(list, change) }
     let state = capture.seenState
@@ -63,7 +63,7 @@ extension Lists {
     return list.isFollowing ? try apply(steps, to: list, change) : nil
   }
 
-  /// The groups that changed rows lead to, through FROM and through subqueries; nil: they cannot be found out.
+  /// The groups that changed rows lead to, through FROM and through subqueries; nil if they cannot be determined.
   private func units(of list: LiveList, _ change: ShapeChange) throws(FreshetError) -> ConcernedUnits? {
     let rows = change.tables.reduce(0) { $0 + $1.changes.rows.count }
     return try change.deadline.limited(to: Self.followTime, steps: Self.steps(rows)) {
@@ -109,14 +109,14 @@ extension Lists {
       }
     }
     if isKnown { return change }
-    // Rows that are not known lead to groups all the same, where these are the first table's.
+    // Rows whose former values are unknown still lead to groups, if the group's values come from the first table.
     guard let units = try units(of: list, concern) else { return nil }
     list.reader.outdate(units)
     change.units = units
     return change
   }
 
-  /// Where nothing is kept, groups are looked up, and the rest is read.
+  /// Looks up the groups of the result, and has everything else read again, because no groups are kept.
   private func lookingUp(_ list: LiveList, _ concern: ShapeChange) throws(FreshetError) -> AggregateChange? {
     var change = AggregateChange(concernsAlongside: true)
     if list.compiled.plan.resultAggregate == nil { return change }
@@ -129,19 +129,19 @@ extension Lists {
   ///
   /// - Parameters:
   ///   - units: the groups of the result that have changed since the state that the run saw.
-  ///   - state: that state.
-  /// - Returns: false when the query must be run again.
+  ///   - state: the state that the run saw.
+  /// - Returns: false if the query must be run again.
   func catchUp(_ list: LiveList, _ units: ConcernedUnits, since state: StateName) -> Bool {
     let plan = list.compiled.plan
     if capture?.comparesTables == true, plan.resultAggregate == nil { list.reader.forgetGroups() }
-    // Rows under groups are looked up like those of any list.
+    // If the rows under groups are kept, they are looked up like the rows of any list.
     guard plan.aggregates.count > (plan.keepsRows ? 1 : 0), list.reader.addsChanges else { return true }
     if let changes = list.groupLog?.changes(after: state) {
       return changes.allSatisfy { step in
         step.enumerated().allSatisfy { list.reader.apply($1, to: $0) != nil }
       }
     }
-    // The groups can be asked, but not values alongside them.
+    // Groups of the result can be read again, but values alongside it cannot.
     if plan.resultAggregate == nil || plan.aggregates.count > 1 { return false }
     list.reader.outdate(units)
     return true

@@ -1,9 +1,9 @@
 package import ChangeCapture
 package import Following
 
-// State of the tables that is kept from process to process.
+// Keeps what is known of tables from process to process.
 extension Lists {
-  /// Goes on with what was kept of the tables that capture has restored.
+  /// Continues with what was kept of the tables that capture has restored.
   package func restore(_ memory: KeptMemory, _ capture: ChangeCapture) {
     ages = TableAges(memory.tables, capture)
     evaluation.keptTables = Set(capture.numbers)
@@ -11,15 +11,16 @@ extension Lists {
     numbers.commits.remember(memory.seen)
   }
 
-  /// Clients that were there before have come back, or have not.
+  /// Frees the restored memory, once clients of the previous process have had time to reconnect.
   package func forgetRestored() {
     earlier = nil
     evaluation.keptTables = []
     evaluation.forgetUnusedTables(capture)
   }
 
-  /// A followed list is the same at all seen commits since its tables last changed, also at those of the former
-  /// process. If the tables have not changed since that process ended, its versions of the list are still valid.
+  /// Makes earlier versions of a followed list valid. The list is the same at all seen commits since its tables last
+  /// changed, including those of the previous process. If the tables have not changed since that process ended, its
+  /// versions of the list are still valid.
   func honourEarlier(_ list: LiveList) {
     guard let earlier, list.isFollowing, !list.shape.captured.isOfEveryCommit,
       var first = ages.first(of: list.shape.captured.storages.keys)
@@ -30,7 +31,7 @@ extension Lists {
     list.versions.extendSpan(to: first)
   }
 
-  /// State for the next process, in addition to the capture's.
+  /// The state that is kept for the next process, in addition to the capture's.
   package func kept(_ capture: ChangeCapture) -> KeptMemory {
     var memory = KeptMemory(epoch: numbers.commits.epoch.name, highest: numbers.highest)
     memory.tables = ages.kept(capture)

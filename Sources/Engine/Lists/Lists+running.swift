@@ -10,7 +10,7 @@ import Store
 // Runs queries again. A reader sees a state of its own. The tick that takes its result sees the same state or a newer
 // one, and looks up what changed since the job was posted, which brings the result to the tick's state. Looking up too
 // much is harmless. Ticks report only differences between their own states, so a row that changed and changed back
-// would be missed: therefore readers report at once which state they see, and the next tick stops there.
+// would be missed. Therefore readers report at once which state they see, and the next tick stops there.
 extension Lists {
   /// Registers the list's deadline.
   func schedule(_ list: LiveList) { if let due = list.machine.due { context.deadlines.wake(list, at: due) } }
@@ -23,15 +23,15 @@ extension Lists {
       if let due = list.machine.due {
         if due > now { context.deadlines.wake(list, at: due) } else if mayRun(list) { run(list) }
       }
-      // When the tick sends, `settle` visits its subscriptions and waiting requests.
+      // When the tick sends, `settle` then visits the list's subscriptions and waiting requests.
       noteDirty(list)
     }
   }
 
-  /// A request waits for the query's present result.
+  /// Called when a request waits for the query's present result.
   package func hurry(_ list: LiveList) { if !list.isFollowing { run(list) } }
 
-  /// Posts a run of the query to a reader, unless one is going on.
+  /// Posts a run of the query to a reader, unless one is in progress.
   func run(_ list: LiveList) {
     if list.machine.isRunning { return }
     if list.shape.isOutdated { return recompile(list.shape) }
@@ -61,7 +61,7 @@ extension Lists {
   ///
   /// - Parameter fromNothing: whether to ignore the known result.
   func runRequest(_ list: LiveList, _ wanted: WantedContents?, fromNothing: Bool = false) -> RunRequest {
-    // Groups change here while a reader reads, and it has no use for them.
+    // The reader does not need the groups, which change here while it reads.
     var memory = list.reader.memory
     (memory.groups, memory.rows) = (nil, nil)
     return RunRequest(
@@ -83,14 +83,14 @@ extension Lists {
     jobs.forgetBegun()
   }
 
-  /// A run has ended.
+  /// Called when a run has ended.
   package func ran(_ list: LiveList, _ id: UInt64, _ result: Result<RunResult, FreshetError>) {
     guard let run = list.advance({ $0.ended(id) }) else { return }
     switch result {
     case .failure(let error):
       let compiled = list.compiled
       fail(list, error, run.shown)
-      // In another way it is run at once.
+      // If the list is now followed in another way, it is run at once, and requests need not be refused.
       if !error.isFinal, list.compiled === compiled, !list.shape.isOutdated { note(.notRun(list, error)) }
     case .success(let result):
       guard let place, result.place.hasSameSchema(as: place), result.compiled === list.compiled else {
@@ -138,7 +138,7 @@ extension Lists {
 
   /// Brings a run's result to the tick's state.
   ///
-  /// - Parameter body: as `LiveList.follow`.
+  /// - Parameter body: brings the list up to date, and returns as `LiveList.update` does.
   /// - Returns: whether there is a new version.
   private func catchUp(_ list: LiveList, _ body: () throws(FreshetError) -> Bool?) -> Bool {
     guard let deadline = database?.connection.deadline else { return false }
@@ -157,7 +157,7 @@ extension Lists {
 
   // MARK: - Contents
 
-  /// Posts a read of the newest version's contents to a reader, unless one is going on.
+  /// Posts a read of the newest version's contents to a reader, unless one is in progress.
   package func read(_ wanted: WantedContents, of list: LiveList, for requester: Requester) -> PendingRead? {
     let newest = list.result.newest
     if let pending = list.reads.first(where: { $0.wanted == wanted && $0.version === newest && $0.contents == nil }) {
@@ -175,7 +175,7 @@ extension Lists {
     return read
   }
 
-  /// Contents were read, or could not be.
+  /// Called when contents were read, or could not be read.
   package func ended(_ id: UInt64, of list: LiveList, _ result: Result<ReadResult, FreshetError>) {
     guard let read = list.reads.first(where: { $0.id == id }) else { return }
     var hasMoved = false

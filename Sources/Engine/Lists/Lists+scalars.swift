@@ -3,9 +3,9 @@ import QueryCompiler
 import Requests
 import Store
 
-// Values in conditions that lists of their own keep (`CompiledQuery.scalarQueries`): `total = (SELECT max(total) FROM
-// spent)` over a view that groups. Such a list is there as long as others need it, without clients, and a tick brings
-// it up to date before them.
+// Keeps values in conditions by lists of their own (`CompiledQuery.scalarQueries`), such as `total = (SELECT max(total)
+// FROM spent)` over a view that groups. Such a list has no clients, and exists as long as other lists need it. A tick
+// brings it up to date before them.
 extension Lists {
   /// Opens the lists that a list needs.
   func holdScalars(of list: LiveList) {
@@ -13,7 +13,7 @@ extension Lists {
       held[query, default: []].insert(list.id)
       if byQuery[query] == nil, openings[query] == nil { _ = find(query, nil, for: .server) }
     }
-    // Others of its shape may be needed although it is not.
+    // Other lists of its shape may be needed, even if this one is not.
     if held[list.query] != nil { list.shape.comesFirst = true }
     for (_, query) in list.compiled.scalarQueries { byQuery[query]?.shape.comesFirst = true }
     evaluation.holdsScalars = !held.isEmpty
@@ -26,7 +26,7 @@ extension Lists {
     }
   }
 
-  /// The values that other lists keep for a list, by place; nil: one of them is not known at present.
+  /// The values that other lists keep for a list, by index; nil if one of them is unknown at present.
   func scalars(of list: LiveList) -> [Int: SQLValue]? {
     var values: [Int: SQLValue] = [:]
     for (place, query) in list.compiled.scalarQueries {

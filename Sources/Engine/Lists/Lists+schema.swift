@@ -7,10 +7,10 @@ import QueryCompiler
 package import Requests
 import Store
 
-// Changes of the schema and of the file. Lists whose own tables did not change go on. The others keep what they show
-// until readers have compiled them again, once per shape, and have run them.
+// Changes of the schema and of the file. Lists whose own tables did not change continue. The others keep what they show
+// until readers have compiled their queries again, once per shape, and have run them.
 extension Lists {
-  /// - Parameter isSameFile: whether the former schema was this file's.
+  /// - Parameter isSameFile: whether the former schema belonged to this file.
   func schemaChanged(to schema: DatabaseSchema, isSameFile: Bool) {
     guard let database else { return }
     let former = database.schema
@@ -21,7 +21,7 @@ extension Lists {
     for list in byQuery.values where list.shape.isOutdated && mayRun(list) { recompile(list.shape) }
   }
 
-  /// The connection is about to be closed or replaced by another file's.
+  /// Called when the connection is about to be closed or replaced by another file's.
   package func connectionCloses() {
     let outdated = evaluation.connectionCloses()
     for list in outdated.flatMap({ $0.lists.values }) { outdate(list, numbers.commits.number) }
@@ -32,9 +32,9 @@ extension Lists {
     database = nil
   }
 
-  /// The list keeps what it shows until it can be run again.
+  /// Stops following a list, which keeps what it shows until it can be run again.
   ///
-  /// - Parameter before: the number of the state that it shows.
+  /// - Parameter before: the number of the state that the list shows.
   func outdate(_ list: LiveList, _ before: CommitNumber, due: Instant = .distantFuture) {
     let shown = list.versions.shown(unlessFollowedFrom: before)
     if let id = list.advance({ $0.outdated(shown: shown, due: due) }) { jobs.cancel(id) }
@@ -53,7 +53,7 @@ extension Lists {
 
   // MARK: - Compiling
 
-  /// Posts the compilation of an outdated shape's queries to a reader, unless one is going on.
+  /// Posts the compilation of an outdated shape's queries to a reader, unless one is in progress.
   func recompile(_ shape: QueryShape) {
     guard shape.recompilation == nil, let first = shape.lists.values.first else { return }
     let query = first.query
@@ -62,7 +62,7 @@ extension Lists {
     }
   }
 
-  /// The query must be compiled again. Its lists keep their rows meanwhile.
+  /// Has the query compiled again. Its lists keep their rows until then.
   func recompileAsOutdated(_ shape: QueryShape, _ before: CommitNumber) {
     evaluation.outdate(shape)
     for list in shape.lists.values { outdate(list, before) }
@@ -75,7 +75,7 @@ extension Lists {
     shape.recompilation = nil
   }
 
-  /// A reader has compiled a shape's queries. The statements are prepared here.
+  /// Called when a reader has compiled a shape's queries. Prepares the statements on this connection.
   package func recompiled(_ outdated: QueryShape, _ result: Result<Recompilation, FreshetError>) {
     outdated.recompilation = nil
     let lists = Array(outdated.lists.values)
@@ -107,7 +107,7 @@ extension Lists {
     run(list)
   }
 
-  /// Has a list followed as another shape of its query is. It must be run next.
+  /// Gives a list the statements of another shape of its query. The query must be run next.
   ///
   /// - Returns: whether its columns are the same as before.
   func exchangeStatements(of list: LiveList, _ shape: QueryShape) -> Bool {
@@ -119,10 +119,10 @@ extension Lists {
 
   // MARK: - Lists without clients
 
-  // They are followed for a while, so that reconnecting clients resume where they were. The memory for it is bounded,
-  // and readers do nothing for them.
+  // Lists without clients are followed for a while, so that reconnecting clients resume where they were. Their memory
+  // is limited, and readers do no work for them.
 
-  /// The last client may have left a list.
+  /// Called when the last client may have left a list.
   package func noteIdle(_ list: LiveList) {
     guard !isUsed(list), !isKept(list) else { return }
     cancelRun(of: list)
@@ -134,12 +134,12 @@ extension Lists {
 
   /// How long each list lingers, regardless of their number.
   private static let shortLinger = Nanoseconds.milliseconds(5_000)
-  /// The most memory of lists that linger longer. The list abandoned last may take any amount.
+  /// The most memory of lists that linger longer, in bytes. The list that lost its clients last may take any amount.
   private static let lingeringBytes = 4 << 20
 
   /// - Returns: whether the list had no clients for long enough and was released.
   func letGoIfIdle(_ list: LiveList, _ now: Instant) -> Bool {
-    // Released just now, together with others.
+    // The list was released just now, together with others.
     if byQuery[list.query] !== list { return true }
     guard !isUsed(list), let since = list.machine.idleSince else { return false }
     let linger = context.intervals.linger
@@ -153,7 +153,7 @@ extension Lists {
     return false
   }
 
-  /// Releases lingering lists beyond the memory bound, longest idle first. O(lists × log lists).
+  /// Releases lingering lists beyond the memory bound, the longest idle first. O(lists × log lists).
   private func letGoCrowd(_ now: Instant) {
     let idle = byQuery.values.compactMap { list in list.machine.idleSince.map { (list, since: $0) } }
       .filter { !isUsed($0.0) }
@@ -169,9 +169,9 @@ extension Lists {
 
   /// Returns memory to the system after a large result was built or freed, or many small ones were freed.
   ///
-  /// Building a result takes as much memory again as the result itself, and the allocator keeps it: its thresholds for
-  /// returning memory grow with the largest block ever freed. SQLite keeps the pages at which a scan ended, the ones
-  /// least likely to be read next.
+  /// Building a result takes as much memory again as the result itself. The allocator keeps this memory, because its
+  /// thresholds for returning memory grow with the largest block ever freed. SQLite's cache keeps the last pages of a
+  /// scan, which are the least likely to be read next.
   package func returnFreeMemory() {
     guard context.freedRows >= ReaderSettings.largeFrom else { return }
     context.freedRows = 0
@@ -193,10 +193,10 @@ extension ReaderPool {
 }
 
 extension LiveList {
-  /// The approximate cost of a list besides its rows, in rows.
+  /// The approximate memory of a list's statements, expressed as a number of rows.
   static let rowsWorthOfStatements = 1_000
   /// An estimate of what a list takes, in bytes.
   fileprivate var heldBytes: Int { (rowCount + Self.rowsWorthOfStatements) * (compiled.isRefetched ? 200 : 90) }
-  /// Whether building or freeing it frees so much memory that returning it is worthwhile.
+  /// Whether building or freeing the list frees so much memory that returning it is worthwhile.
   var isLarge: Bool { rowCount >= ReaderSettings.largeFrom }
 }

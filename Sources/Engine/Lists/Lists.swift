@@ -9,7 +9,7 @@ import Store
 
 /// The lists that a follower follows.
 ///
-/// Reports what happens to them in a tick as events, and calls nothing to its right.
+/// It reports what happens to the lists in a tick as events, and calls no later step of the tick.
 ///
 /// Owner: the follower's thread.
 package final class Lists {
@@ -28,11 +28,11 @@ package final class Lists {
   @exclusivity(unchecked) package private(set) var openings: [Query: Opening] = [:]
   /// Queries whose lists are never released.
   private var kept: Set<Query> = []
-  /// Queries whose lists keep values for others, by these' numbers.
+  /// Queries whose lists keep values for other lists, with the numbers of these.
   var held: [Query: Set<Int>] = [:]
-  /// For how long the tables have been as they are.
+  /// The commits since which tables have not changed.
   @exclusivity(unchecked) var ages = TableAges()
-  /// Memory of the former process: clients may come with its versions.
+  /// The memory of the previous process, because clients may come with its versions.
   @exclusivity(unchecked) var earlier: KeptMemory?
   /// Lists with subscriptions behind the newest version, or with requests that may be due.
   @exclusivity(unchecked) package private(set) var dirty: [LiveList] = []
@@ -47,7 +47,7 @@ package final class Lists {
 
   /// The number of the last tick's state.
   var commit: Int64 { numbers.commit }
-  /// How many ticks have seen changes.
+  /// The number of ticks that have seen changes.
   package var ticks: Int { context.statistics.ticks }
   package var capture: ChangeCapture? { database?.connection.capture }
   /// The state that the tick sees.
@@ -57,23 +57,23 @@ package final class Lists {
 
   func note(_ event: ListEvent) { events.append(event) }
 
-  /// Events of lists since the last call.
+  /// Returns the events of lists since the last call.
   package func takeEvents() -> [ListEvent] {
     if events.isEmpty { return [] }
     defer { events = [] }
     return events
   }
 
-  /// Has `settle` visit the list when the tick sends.
+  /// Has `settle` visit the list when the tick sends messages.
   package func noteDirty(_ list: LiveList) {
     if list.isDirty { return }
     list.isDirty = true
     dirty.append(list)
   }
 
-  /// Visits the dirty lists, including those that become dirty meanwhile.
+  /// Visits the dirty lists, including those that become dirty during the visits.
   ///
-  /// - Parameter isSettled: whether nothing is left to do for a list.
+  /// - Parameter isSettled: does the work for a list, and returns whether it is complete.
   package func settle(_ isSettled: (LiveList) -> Bool) {
     var left = 0
     var next = 0
@@ -94,17 +94,17 @@ package final class Lists {
 
   /// The state in which a request finds a list.
   package enum Readiness {
-    /// It shows a state that is not older than the request.
+    /// The list shows a state that is not older than the request.
     case ready(LiveList)
-    /// A reader runs its query. The request waits, under the query's number.
+    /// A reader is running the query. The request waits, under the query's number.
     case waits(id: Int)
   }
 
   /// Finds the query's list, or opens it.
   ///
   /// - Parameters:
-  ///   - wanted: the contents that the request needs; nil: none.
-  ///   - asked: how many ticks had seen changes when the request was made; nil: it is made now.
+  ///   - wanted: the contents that the request needs; nil if it needs no contents.
+  ///   - asked: the number of ticks that had seen changes when the request was made; nil if it is made now.
   package func find(
     _ query: Query, _ wanted: WantedContents?, for requester: Requester, askedAt asked: Int? = nil
   ) -> Readiness {
@@ -121,7 +121,7 @@ package final class Lists {
     return .waits(id: opening.id)
   }
 
-  /// Never releases this query's list, unless the query reads claims: such a list is its client's own.
+  /// Never releases this query's list, unless the query reads claims, because such a list belongs to one client.
   package func keep(_ query: Query) { kept.insert(query) }
 
   private func post(_ opening: Opening, for requester: Requester, _ wanted: WantedContents?) {
@@ -141,11 +141,11 @@ package final class Lists {
     post(opening, for: requests.waiting(for: opening.id).first?.subject.requester ?? .server, wanted)
   }
 
-  /// A first run has ended.
+  /// Called when a first run has ended.
   package func opened(_ opening: Opening, _ result: Result<RunResult, FreshetError>) {
     do throws(FreshetError) {
       let run = try result.get()
-      // It was compiled for a former schema.
+      // The query was compiled for a former schema.
       guard let place, run.place.hasSameSchema(as: place) else { return postAgain(opening, run.contents?.wanted) }
       openings[opening.query] = nil
       let list = try list(of: opening, run, place)
@@ -210,10 +210,10 @@ package final class Lists {
       query, context.configuration.access, database?.schema ?? .empty, epoch: numbers.commits.epoch.name)
   }
 
-  /// Why no database is open.
+  /// The error to report if no database is open.
   package var unavailability: FreshetError { openingFailure ?? .databaseMissing }
 
-  /// A file was opened, or could not be.
+  /// Called when a file was opened, or could not be opened.
   package func note(_ opened: Result<OpenDatabase, FreshetError>) {
     switch opened {
     case .success(let opened): (database, openingFailure) = (opened, nil)
@@ -223,17 +223,17 @@ package final class Lists {
 
   // MARK: - Use
 
-  /// Whether it has clients or waiting requests.
+  /// Whether the list has clients or waiting requests.
   func isUsed(_ list: LiveList) -> Bool {
     list.listeners?.count ?? 0 > 0 || !list.reads.isEmpty || requests.concerns(list.id)
   }
 
-  /// Whether readers may run its query. A list without clients is run when the next one comes.
+  /// Whether readers may run the list's query. A list without clients is run only when a client comes.
   func mayRun(_ list: LiveList) -> Bool { isUsed(list) || isKept(list) }
 
   func isKept(_ list: LiveList) -> Bool { kept.contains(list.query) || held[list.query] != nil }
 
-  /// A client has left a list or a first run, or has stopped waiting for it.
+  /// Called when a client has left a list or a first run, or has stopped waiting for it.
   package func wasLeft(_ id: Int, _ query: Query) {
     if let list = byQuery[query], list.id == id { return noteIdle(list) }
     guard let opening = openings[query], !requests.concerns(opening.id) else { return }
@@ -245,7 +245,7 @@ package final class Lists {
   func forget(_ list: LiveList) {
     if byQuery[list.query] === list { byQuery[list.query] = nil }
     releaseScalars(of: list)
-    // `settle` passes over it.
+    // `settle` then skips the list.
     list.isDirty = false
     context.deadlines.remove(list)
     cancelRun(of: list)
@@ -266,14 +266,14 @@ package final class Lists {
     events = []
   }
 
-  /// A tick has found which epoch the file is in, or a file was opened.
+  /// Called when a tick has found which epoch the file is in, or a file was opened.
   package func note(_ change: StateNumbers.EpochChange) {
-    // Sessions hear of the epoch before they get anything of it.
+    // Sessions are sent the new epoch before anything that belongs to it.
     if change.isNew { context.output.epochChanged() }
     if change.isEntered { enterEpoch() }
   }
 
-  /// Begins another epoch for names of versions. Clients still get patches.
+  /// Begins another epoch for the names of versions. Clients still get patches.
   private func enterEpoch() {
     for list in byQuery.values {
       list.enterEpoch(names(of: list.query))
@@ -287,7 +287,7 @@ package final class Lists {
     }
   }
 
-  /// The contents that readers are reading may belong to the former epoch.
+  /// Has contents read again, because what readers are reading may belong to the former epoch.
   private func readAgain(_ list: LiveList) {
     if list.machine.isRunning || list.reads.contains(where: { $0.contents == nil }) {
       outdate(list, numbers.commits.before, due: .distantPast)
@@ -296,7 +296,7 @@ package final class Lists {
     forgetHeld(list.id)
   }
 
-  /// The versions that clients named belong to another epoch.
+  /// Forgets the versions that clients named in their requests, because they belong to another epoch.
   private func forgetHeld(_ id: Int) {
     requests.update(for: id) { entry in
       if case .snapshot(let request, let held?) = entry.subject {

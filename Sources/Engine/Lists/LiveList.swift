@@ -15,29 +15,29 @@ package final class LiveList {
   package let id: Int
   @exclusivity(unchecked) private(set) var statements: BoundStatements
   @exclusivity(unchecked) package private(set) var result: VersionedResult
-  /// Changed by `advance` only.
+  /// The state machine of the list, which only `advance` changes.
   @exclusivity(unchecked) package private(set) var machine: ListMachine
   @exclusivity(unchecked) package var versions: ListVersions
-  /// Nil: no client has subscribed yet.
+  /// The subscriptions; nil if no client has subscribed yet.
   @exclusivity(unchecked) package var listeners: (any ListAudience)?
   /// Contents that readers are reading, or have read for clients that wait.
   @exclusivity(unchecked) package var reads: [PendingRead] = []
-  /// Whether the tick visits it when it sends. Set by `Lists` only.
+  /// Whether the tick visits the list when it sends. Only `Lists` sets it.
   @exclusivity(unchecked) package var isDirty = false
-  /// Its entry in `Deadlines`, which alone sets it.
+  /// The list's entry in `Deadlines`, which alone sets it.
   @exclusivity(unchecked) var deadline = Deadlines.Place()
-  /// When the self-check last compared it, in ticks that had seen changes, and the version.
+  /// The last self-check: the number of ticks that had seen changes then, and the version that was compared.
   @exclusivity(unchecked) var checked: (tick: Int, version: ResultVersion?) = (-1, nil)
-  /// Changes of an aggregate that the current run misses.
+  /// Changes of aggregates that the current run misses.
   @exclusivity(unchecked) var groupLog: GroupLog?
   @exclusivity(unchecked) private var trail = ListTrail()
-  /// The cost of following it so far.
+  /// The cost of following the list so far.
   @exclusivity(unchecked) private var cost = Explanation.Cost()
 
   /// - Parameters:
   ///   - fetched: the first run's result.
-  ///   - shown: the state that it shows, if that is not the tick's.
-  ///   - ticks: how many ticks had seen changes when the run was requested.
+  ///   - shown: the state that this result shows, if it is not the tick's state.
+  ///   - ticks: the number of ticks that had seen changes when the run was requested.
   init(
     _ query: Query, id: Int, _ statements: BoundStatements, _ versions: ListVersions, periods: ListMachine.Periods,
     fetched: FetchedResult, shown: CommitNumber?, ticks: Int, duration: Nanoseconds
@@ -69,13 +69,14 @@ package final class LiveList {
   package var isFollowing: Bool { machine.isFollowing }
   /// The number of the state that the list shows.
   package var shown: CommitNumber { machine.shownBefore ?? versions.commits.number }
-  /// Whether the newest version's contents can be read: they are kept, or the file is in the state that the list shows.
+  /// Whether the newest version's contents can be read: because they are kept, or because the file is in the state that
+  /// the list shows.
   package var canReadContents: Bool { isFollowing || reader.keepsContents(ofRows: rowCount) }
   /// Whether what the list shows can answer a request.
   ///
   /// - Parameters:
-  ///   - ticks: how many ticks had seen changes when the request was made.
-  ///   - wanted: the contents that the request needs; nil: none.
+  ///   - ticks: the number of ticks that had seen changes when the request was made.
+  ///   - wanted: the contents that the request needs; nil if it needs no contents.
   package func answers(askedAt ticks: Int, _ wanted: WantedContents?) -> Bool {
     isFollowing
       || (machine.answers(askedAt: ticks)
@@ -98,7 +99,7 @@ package final class LiveList {
       rows: result.newest.tree.count, groups: reader.keptGroups, keptBytes: reader.keptRowBytes, cost: cost)
   }
 
-  /// A description of its recent updates.
+  /// A description of the list's recent updates.
   var history: String { trail.description(commit: versions.commits.number.commit, version: result.newest.number) }
 
   /// Sends the machine an event. The commits at which the newest version is known depend on the machine's phase.
@@ -118,11 +119,11 @@ package final class LiveList {
 
   /// Looks up units that may have changed.
   ///
-  /// - Parameter units: of the result, or of the rows that are kept under its groups.
-  /// - Parameter captured: the changes that concern them, where the query can be evaluated over these instead.
-  /// - Parameter scalars: values in its conditions that other lists keep, by place.
-  /// - Returns: whether there is a new version; nil: looking up does not tell, and the query must be run again.
-  /// - Throws: the error that prevents it: the query must be run again, or the list ends.
+  /// - Parameter units: units of the result, or of the rows that are kept under its groups.
+  /// - Parameter captured: the changed rows that lead to the units, if the query can be evaluated over these instead.
+  /// - Parameter scalars: values in the query's conditions that other lists keep, by index.
+  /// - Returns: whether there is a new version; nil if looking up is not enough, so that the query must be run again.
+  /// - Throws: the error that prevents the look-up: the query must be run again, or the list ends.
   func update(
     _ units: ConcernedUnits, from captured: CapturedRows? = nil, alongside: Bool, scalars known: [Int: SQLValue] = [:]
   ) throws(FreshetError) -> Bool? {
@@ -136,7 +137,7 @@ package final class LiveList {
         guard let scalars = try reader.takeScalars(known) else { return nil }
         units.add(scalars.units)
         ofAllGroups = scalars.ofAllGroups
-        // Their rows have not changed, and are looked up.
+        // The rows of these units have not changed, so they must be looked up.
         if !scalars.units.isEmpty { captured = nil }
       }
       if compiled.plan.keepsRows {
@@ -194,7 +195,7 @@ package final class LiveList {
     return isNew
   }
 
-  /// Adopts new statements of the same query. Its result must be fetched next.
+  /// Uses other statements of the same query from now on. The query must be run next.
   ///
   /// - Returns: whether its columns are the same as before.
   func adopt(_ adopted: BoundStatements) -> Bool {
@@ -205,7 +206,7 @@ package final class LiveList {
     let isSame =
       compiled.columns == before.columns && compiled.keyColumns == before.keyColumns
       && compiled.order == before.order
-    // Former rows cannot be compared with present ones.
+    // Rows with the former columns cannot be compared with rows with the new ones.
     if !isSame { forgetVersions() }
     return isSame
   }
@@ -222,7 +223,7 @@ extension Explanation.Cost {
   }
 }
 
-/// A list's statements: its shape's, with its own parameters bound.
+/// A list's statements: those of its shape, with the list's own parameters bound.
 struct BoundStatements {
   let shape: QueryShape
   let parameters: [SQLValue]
@@ -241,15 +242,15 @@ struct BoundStatements {
   var compiled: CompiledQuery { shape.compiled }
 }
 
-/// The subscriptions to a list, as far as following it depends on them.
+/// The part of its subscriptions that a list must know in order to be followed.
 package protocol ListAudience: AnyObject {
   var count: Int { get }
-  /// One of the subscribed sessions.
+  /// Any of the subscribed sessions; nil if there are no subscriptions.
   var session: UInt64? { get }
-  /// The contents that a waiting subscriber wants; nil: none waits.
+  /// The contents that a waiting subscriber wants; nil if no subscriber waits.
   var awaited: WantedContents? { get }
-  /// Whether one that waits for a snapshot has this window.
+  /// Whether a subscriber with this window waits for a snapshot.
   func awaits(_ window: Window?) -> Bool
-  /// Whether all that get patches have this version.
+  /// Whether all subscribers that get patches have this version.
   func hasOnly(_ version: ResultVersion) -> Bool
 }

@@ -9,9 +9,9 @@ package final class Opening {
   let id: Int
   /// The number of the reader's job.
   var job: UInt64 = 0
-  /// The number of the state at which the job was posted: its result shows that state or a newer one.
+  /// The number of the state at which the job was posted. The result shows that state or a newer one.
   var asked: Int64 = 0
-  /// How many ticks had seen changes then.
+  /// The number of ticks that had seen changes when the job was posted.
   var ticks = 0
 
   init(_ query: Query, id: Int) {

@@ -4,19 +4,19 @@ import RankedCollections
 package import Requests
 import Store
 
-/// A version's contents that a reader is reading, or has read for clients that wait.
+/// Contents of a version that a reader is reading, or has read for waiting clients.
 ///
 /// Owner: the follower's thread.
 package final class PendingRead {
-  /// The number of the reader's job; 0: a run read the contents.
+  /// The number of the reader's job; 0 if a run read the contents.
   package let id: UInt64
   package let wanted: WantedContents
   package private(set) var version: ResultVersion
   private(set) var name: String
   private(set) var commit: Int64
-  /// Nil while they are being read.
+  /// The result of the read; nil until it ends.
   package private(set) var contents: Result<PackedRows, FreshetError>?
-  /// The memory that they take.
+  /// The memory budget that the contents take.
   package private(set) var hold: ContentsBudget.Hold?
   private let budget: ContentsBudget
 
@@ -41,7 +41,7 @@ package final class PendingRead {
     } catch { self.contents = .failure(error) }
   }
 
-  /// The contents belong to another version than the requested one.
+  /// Called when contents were read that belong to another version than the requested one.
   func end(at version: ResultVersion, name: String, commit: Int64, _ rows: PackedRows) {
     self.version = version
     self.name = name
@@ -59,8 +59,8 @@ extension LiveList {
   /// A snapshot of a version.
   ///
   /// - Parameters:
-  ///   - sections: the version's, which may be known already.
-  ///   - rows: all that are wanted.
+  ///   - sections: the version's sections, if they are known already.
+  ///   - rows: the contents of all wanted rows.
   package func snapshot(
     of version: ResultVersion, name: String, commit: Int64, sections: SectionList, _ wanted: WantedContents,
     _ rows: PackedRows

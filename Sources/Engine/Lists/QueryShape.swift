@@ -3,8 +3,8 @@ package import QueryCompiler
 import RankedCollections
 import Store
 
-/// The compiled statements that queries which differ only in parameter values share, and how to find those that a
-/// change concerns.
+/// The compiled statements that queries share which differ only in parameter values. It also finds those of these
+/// queries that a change concerns.
 ///
 /// Owner: the follower's thread.
 package final class QueryShape {
@@ -15,22 +15,22 @@ package final class QueryShape {
   @exclusivity(unchecked) private var isUnroutable = false
   private let routerNumber: Int
   private let connection: OpaquePointer
-  /// The tables as capture numbers them. Set once, before any list follows the shape.
+  /// The tables with capture's numbers. Set once, before any list follows the shape.
   @exclusivity(unchecked) var captured = CapturedTables.none
   private let mapsByParameters: Bool
-  /// Its tables were changed since it was compiled: its lists keep what they show until they have another shape, and
-  /// none of its statements is run.
+  /// The shape's tables have changed since it was compiled. Its lists keep what they show until they have another
+  /// shape, and its statements are not run any more.
   @exclusivity(unchecked) var isOutdated = false
-  /// How many changes in turn took too long to look up.
+  /// The number of consecutive changes whose look-ups took too long.
   var slowTicks = 0
-  /// Whether other lists need what its lists keep: a tick follows these first.
+  /// Whether other lists need the values that its lists keep, so that a tick follows these first.
   var comesFirst = false
   /// The number of the reader's job that compiles it again.
   var recompilation: UInt64?
 
   package var compiled: CompiledQuery { statements.compiled }
 
-  /// With fewer queries, each is tested by itself.
+  /// The number of queries from which on changes are routed. With fewer, each query is tested separately.
   private static let routedFrom = 9
 
   /// - Parameter number: unique among the shapes of the connection.
@@ -41,12 +41,12 @@ package final class QueryShape {
     self.connection = connection
   }
 
-  /// Whether changed rows of its one table are all that its lists need.
+  /// Whether its lists need only the changed rows of its one table.
   var readsNothingElse: Bool {
     compiled.readsNothingElse && router?.evaluatesCaptured != false
   }
 
-  /// The connection is about to be closed.
+  /// Called when the connection is about to be closed.
   func close() {
     isUnroutable = true
     router = nil
@@ -76,7 +76,7 @@ package final class QueryShape {
     return number
   }
 
-  /// Some places of a statement accept parameters but no columns: then each query is tested by itself.
+  /// Tests each query separately from now on. Some places in a statement accept parameters but not columns.
   private func giveUpRouting() {
     isUnroutable = true
     router = nil
@@ -88,11 +88,11 @@ package final class QueryShape {
     try? router?.remove(number)
   }
 
-  /// The queries that changes may concern, with the units to look up; nil instead of units: run the query again.
+  /// The queries that changes may concern, with the units to look up; nil instead of units if the query must run again.
   ///
   /// - Parameters:
   ///   - changes: changes by table name.
-  ///   - captured: the changes as rows over which `where` can be evaluated; nil: these are looked up.
+  ///   - captured: the changed rows, if `where` can be evaluated over them; nil if they must be looked up.
   func concerned(
     by changes: [ConcernedTable], _ captured: CapturedRows? = nil
   ) throws(FreshetError) -> [(list: LiveList, units: ConcernedUnits?)] {
@@ -100,32 +100,32 @@ package final class QueryShape {
     guard compiled.unit != nil, !mapsByParameters else {
       return try eachByItself(changes)
     }
-    // The mappings read no parameters, so those of any query serve.
+    // The mappings read no parameters, so the results for one query are right for all.
     for table in changes {
       var isKnown = false
       do throws(FreshetError) {
         isKnown = try addUnits(of: table, to: &units)
       } catch {
-        // If a condition fails on a row, the queries that would read the row are concerned.
+        // If a condition fails for a row, all queries that would read the row are concerned.
         if error.code == .timeout { throw error }
       }
       if !isKnown { return lists.values.map { ($0, nil) } }
     }
     if units.isEmpty { return [] }
     if let router, let routed = try? routed(units, changes, captured, router) { return routed }
-    // One query's parameters may cause an error in the routing statement: test each query by itself.
+    // One query's parameters may cause an error in the routing statement, so each query is tested separately.
     return lists.values.map { ($0, units) }
   }
 
   /// Adds the units that changes of a table concern.
   ///
-  /// - Returns: false when they cannot be found out: the query has to run again.
+  /// - Returns: false if the units cannot be determined, so that the query must run again.
   private func addUnits(of table: ConcernedTable, to units: inout ConcernedUnits) throws(FreshetError) -> Bool {
     guard let storage = captured.storages[table.number] else { return false }
     return try statements.addUnits(of: table.changes, in: storage, table: table.index, to: &units)
   }
 
-  /// The units that changes may concern; nil: they cannot be found out.
+  /// The units that changes may concern; nil if they cannot be determined.
   func units(of list: LiveList, changedBy tables: [ConcernedTable]) throws(FreshetError) -> ConcernedUnits? {
     var units = ConcernedUnits()
     list.reader.bind()
@@ -144,7 +144,7 @@ package final class QueryShape {
       list.reader.bind()
       for table in changes {
         var known = units ?? ConcernedUnits()
-        // Running the query again reports the error, to this query only.
+        // Running the query again reports the error, and only to this query's clients.
         let isKnown = (try? addUnits(of: table, to: &known)) ?? false
         units = isKnown ? known : nil
         if units == nil { break }
@@ -174,7 +174,7 @@ package final class QueryShape {
     if isKnown {
       for number in before { unitsOfQuery[number, default: ConcernedUnits()].add(units) }
     } else {
-      // Queries whose results hold a unit may have to remove it.
+      // Queries whose results have a unit may have to remove it.
       for (number, list) in lists {
         units.forEach { unit, columns in
           if list.hasRows(ofUnit: unit) { unitsOfQuery[number, default: ConcernedUnits()].add(unit, columns) }
@@ -184,7 +184,7 @@ package final class QueryShape {
     return unitsOfQuery.compactMap { number, units in lists[number].map { ($0, units) } }
   }
 
-  /// The queries whose `where` may hold for the units as they are now.
+  /// The queries whose `where` may be true for the present rows of the units.
   private func lookUp(_ units: ConcernedUnits, _ router: QueryRouter) throws(FreshetError) -> [Int: ConcernedUnits] {
     guard statements.result.isInTransaction() else {
       throw FreshetError(.overloaded, "the database cannot be read at the moment: its read transaction has ended")
@@ -200,7 +200,7 @@ package final class QueryShape {
     return result
   }
 
-  /// Ends the process where looking the units up leads to other queries than evaluating them did, if rows are compared.
+  /// If rows are compared, ends the process if looking the units up leads to other queries than evaluating them.
   private func compare(
     _ evaluated: [Int: ConcernedUnits], to units: ConcernedUnits, _ captured: CapturedRows, _ router: QueryRouter
   ) {
@@ -209,7 +209,7 @@ package final class QueryShape {
     else { return }
     for number in Set(evaluated.keys).union(lookedUp.keys) {
       units.forEach { unit, _ in
-        // Under NOCASE the key of a row that is gone finds another row.
+        // Under NOCASE the key of a deleted row may find another row.
         if captured.isThere(unit) != true { return }
         let isEvaluated = evaluated[number]?.columns(of: unit) != nil
         if isEvaluated != (lookedUp[number]?.columns(of: unit) != nil) {

@@ -4,13 +4,15 @@ import Store
 
 /// Chooses which lists to compare with a fresh run of their queries, and when.
 ///
-/// Pure: `ListChecks` performs the checks. One costs a reader as much as a run of the query, at most 2 % of the time.
+/// It only decides; `ListChecks` performs the checks. A check takes a reader as long as a run of the query; all checks
+/// take at most 2 % of the time.
 package struct SelfCheck {
-  /// The most rows of a list that is checked: a check holds the result twice.
+  /// The most rows of a list that is checked, because a check holds the result twice in memory.
   static let mostRows = 2_000_000
   private static let interval = Nanoseconds.milliseconds(1_000)
 
-  /// The least time between two checks of a follower: a second. Where many files are followed, those of all together.
+  /// The least time between two checks of a follower: a second. If the process follows many files, this is the average
+  /// for all of them together.
   static func interval(among files: Int) -> Nanoseconds { files <= 8 ? interval : interval * UInt64(files) }
 
   /// A check that a reader is making.
@@ -33,14 +35,14 @@ package struct SelfCheck {
     due = now + Self.interval
   }
 
-  /// When to choose the next list; `distantFuture`: other events decide.
+  /// When to choose the next list; `distantFuture` if other events decide.
   var next: Instant { mode == .idle && pending.isEmpty ? due : .distantFuture }
 
   mutating func began(_ list: LiveList) { pending.append(ObjectIdentifier(list)) }
 
   func isPending(_ list: LiveList) -> Bool { pending.contains(ObjectIdentifier(list)) }
 
-  /// Nothing could be checked: there is no list, or there is other work.
+  /// Called when no list could be checked, because there is no list or other work is waiting.
   mutating func postpone(_ now: Instant, among files: Int) { due = now + Self.interval(among: files) }
 
   mutating func ended(_ check: Pending, _ now: Instant, among files: Int) {

@@ -1,32 +1,33 @@
 import ChangeCapture
 
-/// The last ticks, to find out how a list went wrong. Holds numbers, no values.
+/// A record of the last ticks, to find out why a list was wrong. It has numbers, and no values of the database.
 struct TickTrail {
   private static let length = 16
-  /// A tick that changed more tables records the rest as a count.
+  /// The most tables that are recorded for a tick. The other changed tables are only counted.
   private static let mostTables = 8
   /// A ring buffer.
   private var ticks: [Tick] = []
   private var next = 0
-  /// For each entry of `ticks`, `mostTables` tables. Allocated once, so that noting a tick allocates nothing.
+  /// The changed tables of each entry of `ticks`, `mostTables` for each. Allocated once, so that recording a tick
+  /// allocates nothing.
   private var tables = Array(
     repeating: ChangedTable(number: 0, rows: 0), count: Self.length * Self.mostTables)
 
-  /// A few words: every tick notes one, and almost none is ever described.
+  /// A tick in a few words of memory, because every tick is recorded and almost none is ever described.
   fileprivate struct Tick {
     let commit: Int64
     let state: StateName
     let commits: Int64
     let comparison: Doubt.Reason?
     let hasSchemaChanged: Bool
-    /// How many tables changed. A tick that passed through other states may count a table several times.
+    /// The number of changed tables. A tick that passed through other states may count a table several times.
     let tables: Int
   }
 
   fileprivate struct ChangedTable {
     /// Capture's number of the table.
     var number: Int32
-    /// -1: unknown.
+    /// The number of changed rows; -1 if unknown.
     var rows: Int32
   }
 
@@ -45,7 +46,7 @@ struct TickTrail {
     next = (next + 1) % Self.length
   }
 
-  /// Oldest tick first.
+  /// Describes the ticks, the oldest first.
   ///
   /// - Parameter name: returns the name of the table with a number, if known.
   func description(_ name: (Int) -> String?) -> String {

@@ -9,7 +9,7 @@ struct VersionNames {
   /// Whether the commit alone determines the query's result.
   var isByCommit: Bool
 
-  /// - Parameter rules: the rights of roles to read.
+  /// - Parameter rules: what each role may read.
   init(_ query: Query, _ rules: AccessRules, _ schema: DatabaseSchema, epoch: String) {
     isByCommit = query.isOfCommitAlone && !schema.mayChangeByItself(query, rules)
     guard isByCommit else {
@@ -17,19 +17,19 @@ struct VersionNames {
       return
     }
     var fingerprint = Fingerprint()
-    // Another version of SQLite may compute other values.
+    // Another version of SQLite may compute other values, so its names must differ.
     fingerprint.add(["freshet.v1", epoch, String(cString: sqlite3_libversion())])
     fingerprint.add(query.identity)
     if let role = query.access.role, let rules = rules.roles[role] { fingerprint.add(rules) }
     self.query = fingerprint.description
   }
 
-  /// The query's name in the epoch; nil: its versions have none by their commits.
+  /// The query's part in the names of its versions; nil if they are not named by commits.
   var queryName: String? { isByCommit ? query : nil }
 
   func name(at commit: Int64) -> String {
     let digits = String(commit)
-    // One allocation: every patch has a name.
+    // The name is built with one allocation, because every patch has a name.
     return String(unsafeUninitializedCapacity: query.utf8.count + 1 + digits.utf8.count) { bytes in
       var end = bytes.update(fromContentsOf: query.utf8)
       bytes[end] = UInt8(ascii: ".")
@@ -38,18 +38,18 @@ struct VersionNames {
     }
   }
 
-  /// The commit in a name; nil: the name is not one of this query in this epoch.
+  /// The commit in a name; nil if the name does not belong to this query in this epoch.
   func commit(of name: String) -> Int64? {
     guard isByCommit, name.utf8.count > query.utf8.count + 1, name.hasPrefix(query) else { return nil }
     let rest = name.utf8.dropFirst(query.utf8.count)
     guard rest.first == UInt8(ascii: "."), let commit = Int64(Substring(rest.dropFirst())) else { return nil }
-    // Only the canonical spelling.
+    // Only the canonical spelling of a commit is accepted.
     return self.name(at: commit) == name ? commit : nil
   }
 }
 
 extension Query {
-  /// Whether the rows depend only on the file, not on time or chance.
+  /// Whether the rows depend only on the file, and not on the time or on random numbers.
   var isOfCommitAlone: Bool {
     if refreshEvery != nil { return false }
     let isNow = { (value: SQLValue) in
@@ -74,7 +74,7 @@ extension Fingerprint {
 }
 
 extension DatabaseSchema {
-  /// Whether a query may read, however indirectly, a view whose rows change with time.
+  /// Whether a query may read, even indirectly, a view whose rows change with time.
   fileprivate func mayChangeByItself(_ query: Query, _ rules: AccessRules) -> Bool {
     let views = tables.compactMap { table in table.definition.map { (name: table.name.lowercased(), text: $0) } }
     var changing = Set(views.filter { ChangingSQL.first(in: $0.text) != nil }.map(\.name))
@@ -91,7 +91,7 @@ extension DatabaseSchema {
 }
 
 extension Query {
-  /// All SQL in the client's query.
+  /// All SQL in the query of a client.
   fileprivate var texts: [String] {
     [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
       + select + groupBy + orderBy + key + totals.values + alongside.values
