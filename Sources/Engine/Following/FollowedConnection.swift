@@ -3,8 +3,9 @@ package import Ground
 package import Logging
 import Store
 
-/// One follower's connection to the file that it follows: whether it is to the file that has the name, when there may
-/// be a commit, and since when it cannot be read. Lists' followers, the feed and the publisher each have one.
+/// One follower's connection to the file that it follows. It knows whether the path still leads to the open file, when
+/// there may be a commit, and since when the file cannot be read. Lists' followers, the feed and the publisher each
+/// have one.
 ///
 /// Owner: the thread that steps the follower.
 package final class FollowedConnection {
@@ -14,14 +15,14 @@ package final class FollowedConnection {
   private let holder: DatabaseHolder
   private let detection: CommitDetection
   private let watcher: DatabaseWatcher
-  /// Since when ticks cannot read the file; nil: the last one could.
+  /// Since when ticks cannot read the file; nil if the last tick could.
   @exclusivity(unchecked) private var failingSince: Instant?
   private var hasLoggedOpening = false
   private var hasWarnedOfSharedMemory = false
 
   /// - Parameters:
-  ///   - thread: what wakes its owner.
-  ///   - restored: what another process has kept of the file, for the first time.
+  ///   - thread: wakes the owner.
+  ///   - restored: the state that another process kept, for the first connection.
   package init(
     _ file: FollowedFile, _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: any Wakeable,
     readsPosition: Bool = false, logger: Logger, restoring restored: @escaping () -> CaptureState? = { nil }
@@ -35,19 +36,19 @@ package final class FollowedConnection {
     detection = CommitDetection(path: file.path, wake: thread, clock: clock, watcher: file.watcher)
   }
 
-  /// Nil: there is no file, or it could not be opened, or it was closed.
+  /// Nil if there is no file, or it could not be opened, or it was closed.
   package var database: OpenDatabase? { holder.connection }
   package var isFailing: Bool { failingSince != nil }
 
   // MARK: - Which file
 
-  /// Whether no file has the name. A system call.
+  /// Whether there is no file at the path. Takes one system call.
   package var isMissing: Bool { holder.finding == .missing }
 
-  /// Whether the file that has the name is not the open one, or shows other contents. Some system calls.
+  /// Whether the file at the path is not the open one, or shows other contents. Takes some system calls.
   package var isAnother: Bool { ![.same, .missing].contains(holder.finding) }
 
-  /// - Returns: nil: no file has the name.
+  /// - Returns: nil if there is no file at the path.
   package func open() throws -> OpenDatabase? {
     if isMissing { return nil }
     let opened = try holder.open()
@@ -55,17 +56,18 @@ package final class FollowedConnection {
     return opened
   }
 
-  /// Whether another file may have the name, or the open one other contents. After a wait.
+  /// Whether the file may have been replaced, or may have other contents. To be read after a wait.
   package func mayBeReplaced(hasCommit: Bool) -> Bool {
     detection.mayBeReplaced(isOpen: database != nil, hasChanged: hasCommit, clock.now) || holder.mustLook
   }
 
-  /// Opens a file that has appeared, or has replaced the open one. A connection that uses files without a name, or
-  /// shows overwritten contents, is closed; SQLite opens the new ones only after this process has closed all
-  /// connections to them.
+  /// Opens a file that has appeared, or that has replaced the open one. A connection that uses deleted files, or shows
+  /// overwritten contents, is closed first. SQLite opens the new files only after this process has closed all
+  /// connections to the old ones.
   ///
-  /// - Parameter closing: called before a connection is closed, with whether its files were lost.
-  /// - Returns: the file, or why it cannot be opened; nil: the one that was open still is, or none can be opened yet.
+  /// - Parameter closing: called before a connection is closed; the argument says whether its files were lost.
+  /// - Returns: the opened file, or why it cannot be opened; nil if the file is still open, or no file can be opened
+  ///   yet.
   package func openIfReplaced(closing: (_ isLost: Bool) -> Void) -> Result<OpenDatabase, any Error>? {
     switch holder.finding {
     case .same, .missing: return nil
@@ -83,7 +85,7 @@ package final class FollowedConnection {
       hasLoggedOpening = false
       return .success(opened)
     } catch {
-      // Logged once, because it is retried again and again.
+      // The error is logged once, because opening is retried again and again.
       if !hasLoggedOpening {
         hasLoggedOpening = true
         logger.error("the database cannot be opened", metadata: ["path": "\(path)", "error": "\(error)"])
@@ -101,10 +103,10 @@ package final class FollowedConnection {
   /// Closes the connection; `openIfReplaced` opens the file again.
   package func close() { holder.close() }
 
-  /// Whether the connection cannot go on, and a new one may.
+  /// Whether the connection cannot be used any more, and a new one may work.
   package var isUseless: Bool { holder.isUseless }
 
-  /// Must precede any access to shared memory after a wait.
+  /// Must be called before any access to shared memory after a wait.
   package func restoreSharedMemory() {
     guard let connection = database?.connection, !connection.restoreSharedMemory(), !hasWarnedOfSharedMemory else {
       return
@@ -123,18 +125,18 @@ package final class FollowedConnection {
     return detection.hasCommit(capture, isPaced: isPaced)
   }
 
-  /// A tick has read the file.
+  /// Called when a tick has read the file.
   package func noteTick() { failingSince = nil }
 
-  /// A tick has followed commits.
+  /// Called when a tick has followed commits.
   package func noteTick(from start: Instant, to end: Instant) {
     detection.noteTick(
       start: start, end: end, comparesTables: database?.connection.capture.comparesTables == true)
   }
 
-  /// A tick could not read the file. The first is logged.
+  /// Called when a tick could not read the file. Logs the first failure.
   ///
-  /// - Returns: since when that is so.
+  /// - Returns: since when ticks could not read the file.
   @discardableResult
   package func noteFailure(_ error: any Error) -> Instant {
     if let failingSince { return failingSince }
@@ -146,19 +148,19 @@ package final class FollowedConnection {
 
   // MARK: - Rests
 
-  /// How long to leave commits alone; see `Pace`.
+  /// How long to ignore commits; see `Pace`.
   package func rest(_ now: Instant) -> Nanoseconds { detection.rest(now) }
 
   /// See `DatabaseWatcher.interval`.
   package var interval: Nanoseconds { detection.interval }
 
-  /// How long its owner may rest, until it is woken: by events of the file, too, where they concern it.
+  /// How long the owner may rest if nothing wakes it. Events of the file wake it too, unless it has no use for them.
   ///
   /// - Parameters:
   ///   - limit: the longest rest.
-  ///   - mustTick: whether a tick is due; if the last one failed, soon.
-  ///   - rest: how long to leave commits alone.
-  ///   - isUnused: nothing is followed, so commits need not wake the owner.
+  ///   - mustTick: whether a tick is due. If the last tick failed, the next one is due a little later.
+  ///   - rest: how long to ignore commits.
+  ///   - isUnused: whether nothing is followed, so that commits need not wake the owner.
   package func pause(
     limit: Nanoseconds, mustTick: Bool = false, rest: Nanoseconds = .zero, isUnused: Bool = false
   ) -> Nanoseconds {
@@ -167,13 +169,13 @@ package final class FollowedConnection {
     }
     var limit = limit
     if mustTick { limit = isFailing ? min(limit, .milliseconds(50)) : .zero }
-    // Others have a second to close theirs.
+    // The process's other connections have a second to close, so this is checked often.
     if holder.isWaiting, !holder.isOverdue { limit = min(limit, .milliseconds(5)) }
     return detection.pause(
       .init(limit: limit, rest: rest, isUnused: isUnused, connection: isFailing ? nil : database?.connection))
   }
 
-  /// The rest is over. To be called before `hasCommit`.
+  /// Called when the rest is over, before `hasCommit`.
   package func resume() { detection.resume() }
 
   /// Looks at the WAL-index when the timer fires; see `Stepped.postpone`.
@@ -182,7 +184,7 @@ package final class FollowedConnection {
     return detection.lookAgain(at: connection)
   }
 
-  /// Rests on a thread of its own: `pause`, then `resume`.
+  /// Rests on the owner's own thread: calls `pause`, waits, then calls `resume`.
   package func wait(on signal: WakeSignal, limit: Nanoseconds, rest: Nanoseconds = .zero) {
     Workers.shared.start()
     var pause: Nanoseconds? = pause(limit: limit, rest: rest)

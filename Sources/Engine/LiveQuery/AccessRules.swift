@@ -1,20 +1,20 @@
-/// The rights of each role to read: the operator's words, by lower-case names of tables.
+/// The rights of each role to read, in the operator's words, by lower-case names of tables.
 package struct AccessRules: Hashable, Sendable {
   package var roles: [String: Role] = [:]
 
   package init(roles: [String: Role] = [:]) { self.roles = roles }
 
   package struct Role: Hashable, Sendable {
-    /// By lower-case name; a table that is not here does not exist for the role.
+    /// The tables that the role may read, by lower-case name. For the role, other tables do not exist.
     package var tables: [String: Table] = [:]
 
     package init(tables: [String: Table] = [:]) { self.tables = tables }
   }
 
   package struct Table: Hashable, Sendable {
-    /// SQL that is true for the rows that may be read, with claims as `:claims_…`; nil: all rows.
+    /// SQL that is true for the rows that may be read, with claims as `:claims_…`; nil if all rows may be read.
     package var rows: String?
-    /// Nil: all columns.
+    /// The columns that may be read; nil if all may be read.
     package var columns: [String]?
 
     package init(rows: String? = nil, columns: [String]? = nil) {
@@ -22,21 +22,21 @@ package struct AccessRules: Hashable, Sendable {
       self.columns = columns
     }
 
-    /// Whether rows or columns are held back.
+    /// Whether some rows or columns may not be read.
     package var isRestricting: Bool { rows != nil || columns != nil }
   }
 }
 
 extension Query {
-  /// The identity that a query is asked with, and its claims.
+  /// The identity of the client that sent a query, and its claims.
   package struct Access: Sendable {
-    /// Nil: of a server without roles, where all tables may be read.
+    /// The client's role; nil on a server without roles, where all tables may be read.
     package var role: String?
-    /// Whether the operator wrote the query: then tables that the role does not list may be read as well.
+    /// Whether the operator wrote the query. Such a query may read tables that are not in the role's list.
     package var isPublished = false
-    /// Values of parameters, by their names (`claims_sub`).
+    /// The values of claims, by the names of their parameters (`claims_sub`).
     package var claims: [String: SQLValue] = [:]
-    /// The claims that the query reads, sorted: other claims do not distinguish two queries.
+    /// The claims that the query reads, sorted. Two queries that differ only in other claims are the same.
     package var read: [String] = []
 
     package init(role: String? = nil, isPublished: Bool = false, claims: [String: SQLValue] = [:]) {

@@ -1,10 +1,10 @@
-/// Which changes of rows a client asks for: protocol 4.1.
+/// Which changes of rows a client requests: protocol 4.1.
 package struct ChangesRequest: Hashable, Sendable {
-  /// Names of tables; nil: all that the client may read.
+  /// Names of tables; nil for all tables that the client may read.
   package var tables: [String]?
-  /// By name of a table, the columns that changes have; all where it is not here.
+  /// The columns that changes contain, by name of the table. Changes of other tables contain all columns.
   package var columns: [String: [String]]
-  /// By name of a table, SQL that is true for the rows whose changes are wanted.
+  /// SQL that is true for the rows whose changes are wanted, by name of the table.
   package var filters: [String: String]
 
   package init(tables: [String]? = nil, columns: [String: [String]] = [:], filters: [String: String] = [:]) {
@@ -13,14 +13,14 @@ package struct ChangesRequest: Hashable, Sendable {
     self.filters = filters
   }
 
-  /// Whether it names the table, so that the client has to know of errors in it.
+  /// Whether the request names the table, so that the client must be sent errors that concern it.
   package func names(_ table: String) -> Bool {
     tables != nil || value(columns, table) != nil || value(filters, table) != nil
   }
 
-  /// The query whose rows a table's changes are of.
+  /// The query that selects the rows of a table whose changes are sent.
   ///
-  /// - Parameter all: the columns that the client may read of it; empty where that is for SQLite to say.
+  /// - Parameter all: the columns of the table that the client may read; empty if SQLite decides that.
   package func query(of table: String, columns all: [String], _ access: Query.Access) -> Query {
     let name = ChangesRequest.quoted(table)
     var query = Query(from: name)

@@ -1,4 +1,4 @@
-/// A set of columns, by index. Columns from 63 on share one member: a set that has one of them has all.
+/// A set of columns, by index. Columns from 63 on share one member, so a set with one of them has all of them.
 package struct ColumnSet: Hashable, Sendable {
   package private(set) var bits: UInt64
 

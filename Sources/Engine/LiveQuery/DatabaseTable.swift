@@ -2,16 +2,17 @@
 package struct DatabaseTable: Hashable, Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
-    /// As declared; empty when nothing was.
+    /// The declared type; empty if none was declared.
     package var type: String
     package var isNotNull: Bool
-    /// Place in the primary key from 1; 0 when not in it.
+    /// The column's place in the primary key, from 1; 0 if it is not in the key.
     package var keyPosition: Int
-    /// Whether SQLite computes its values, so that they cannot be written.
+    /// Whether SQLite computes the column's values, so that they cannot be written.
     package var isGenerated = false
     /// The default value of a new row, as SQL; nil for NULL.
     package var defaultSQL: String?
-    /// The texts that it may have, where the table's CHECK lists them; empty: whatever its type allows.
+    /// The texts that the column may have, if a CHECK of the table lists them; empty if it may have any value of its
+    /// type.
     package var values: [String] = []
 
     package init(name: String, type: String, isNotNull: Bool, keyPosition: Int) {
@@ -24,12 +25,12 @@ package struct DatabaseTable: Hashable, Sendable {
 
   package struct ForeignKey: Hashable, Sendable {
     package var columns: [String]
-    /// The table that is referred to.
+    /// The table that the foreign key refers to.
     package var table: String
-    /// Its columns; empty where the declaration names no such columns.
+    /// The columns of that table; empty if the declaration names columns that do not exist.
     package var references: [String]
-    /// The action on these rows when the row that they refer to is deleted: `cascade`, `set null` or `set default`;
-    /// nil: it cannot be deleted.
+    /// The action on the referring rows when the row that they refer to is deleted: `cascade`, `set null` or `set
+    /// default`; nil if that row cannot be deleted.
     package var onDelete: String?
 
     package init(columns: [String], table: String, references: [String], onDelete: String? = nil) {
@@ -56,11 +57,11 @@ package struct DatabaseTable: Hashable, Sendable {
   /// `table`, `view` or `virtual`.
   package var kind: String
   package var columns: [Column]
-  /// The columns that identify a row, `rowid` among them; nil when it has none, as views.
+  /// The columns that identify a row, such as `rowid`; nil if no columns do, as in views.
   package var key: [String]?
   package var isWithoutRowid = false
   package var foreignKeys: [ForeignKey] = []
-  /// Its changes may change other rows.
+  /// Whether the table has triggers, so that changes of its rows may change other rows.
   package var hasTriggers = false
   /// The module of a virtual table, in lower case: `fts5`, `rtree`.
   package var module: String?
@@ -68,7 +69,7 @@ package struct DatabaseTable: Hashable, Sendable {
   /// Columns that are left out because SQLite cannot compute them here.
   package var unreadable: [Unreadable] = []
 
-  /// A column, and SQLite's words.
+  /// A column, and SQLite's message why it cannot be computed.
   package struct Unreadable: Hashable, Sendable {
     package var column: String
     package var reason: String

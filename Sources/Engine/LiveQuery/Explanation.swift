@@ -1,41 +1,41 @@
-/// How a query is kept up to date, and why so: protocol 4, `/v1/explain`.
+/// How a query is kept up to date, and why in this way: protocol 4, `/v1/explain`.
 package struct Explanation: Hashable, Sendable {
   package enum Maintenance: String, Sendable {
-    /// A change costs as much as the rows that it concerns.
+    /// The cost of a change depends on the number of rows that it concerns.
     case incremental
-    /// The query is run again after a change, and differed.
+    /// The query is run again after a change, and the results are compared.
     case refetch
   }
 
   /// One table that the query reads.
   package struct Table: Hashable, Sendable {
     package enum Following: String, Sendable {
-      /// A changed row is evaluated by itself: as its commit wrote it, or looked up by its key.
+      /// A changed row is evaluated separately: as its commit wrote it, or looked up by its key.
       case key
       /// A changed row of a joined table is mapped to the rows that it can concern.
       case join
-      /// A changed row is added to its group, and what it was is taken out.
+      /// A changed row's present values are added to its group, and its former values are taken out.
       case group
       /// Any change runs the query again.
       case refetch
     }
 
-    /// How it is found out what changed in the table.
+    /// How changes of the table are found.
     package enum Capture: String, Sendable {
-      /// By a hash of each row.
+      /// A hash of each row is remembered.
       case rows
-      /// By what is remembered of each page: the table is large.
+      /// A hash of each page is remembered, because the table is large.
       case pages
-      /// The table is being read; until that is done, any commit may have changed it.
+      /// The table is being read. Until this ends, any commit may have changed it.
       case reading
-      /// The whole table is compared after a commit: the database has no WAL.
+      /// The whole table is compared after each commit, because the database has no WAL.
       case comparison
-      /// It is not known: any commit may have changed it.
+      /// Changes are not found, so any commit may have changed the table.
       case everyCommit
     }
 
     package var name: String
-    /// The names that `from` gives it; empty for a table that only a subquery reads.
+    /// The table's names in `from`; empty for a table that only a subquery reads.
     package var aliases: [String]
     /// The columns whose changes count.
     package var columns: [String]
@@ -51,30 +51,30 @@ package struct Explanation: Hashable, Sendable {
     }
   }
 
-  /// The query's own SELECT, or one inside of it.
+  /// The query's own SELECT, or a SELECT inside it.
   package struct Relation: Hashable, Sendable {
     package enum Kind: String, Sendable {
       /// Rows of a table, with the rows that they join.
       case rows
       case groups
-      /// Rows whose window functions see the rows with the same values of the key.
+      /// Rows with window functions, whose values depend on the rows with the same key.
       case partitions
-      /// Several SELECTs that set operators put together.
+      /// Several SELECTs that are combined by set operators.
       case compound
       /// A subquery in an expression, evaluated for each row.
       case subquery
       /// A subquery in a condition that depends on no row.
       case value
-      /// It is not taken apart: a change means running the query again.
+      /// A SELECT that is evaluated only as a whole, so that a change runs the query again.
       case whole
     }
 
     package var kind: Kind
-    /// Its name; nil: the query itself, or unnamed.
+    /// The name of the SELECT; nil for the query itself, or if it has no name.
     package var name: String?
-    /// Columns and expressions by which it is looked up.
+    /// The columns and expressions that rows are looked up by.
     package var key: [String]
-    /// The tables that it reads itself.
+    /// The tables that this SELECT reads, without those of SELECTs inside it.
     package var tables: [String]
     /// Whether the contribution of each row is kept.
     package var isKept: Bool
@@ -93,10 +93,10 @@ package struct Explanation: Hashable, Sendable {
     }
   }
 
-  /// The list, where the query has one at the moment.
+  /// The list of the query, if it has one at the moment.
   package struct List: Hashable, Sendable {
     package var rows: Int
-    /// Groups that are kept, and bytes of the rows under them.
+    /// The number of groups that are kept, and the bytes of the rows under them.
     package var groups: Int
     package var keptBytes: Int
     package var cost: Cost
@@ -111,12 +111,12 @@ package struct Explanation: Hashable, Sendable {
 
   /// The cost of changes since the list was opened.
   package struct Cost: Hashable, Sendable {
-    /// Look-ups and additions: how often, how many units, how much time in all, and the longest.
+    /// Look-ups and additions: their number, their units, their time altogether, and the longest time.
     package var changes = 0
     package var units = 0
     package var milliseconds = 0.0
     package var longest = 0.0
-    /// How often the query was run.
+    /// The number of times that the query was run.
     package var runs = 0
 
     package init() {}
@@ -128,13 +128,13 @@ package struct Explanation: Hashable, Sendable {
   package var tables: [Table]
   /// The statement that reads the whole result.
   package var sql: String
-  /// Advice to make it cheaper, as sentences to act on: an index to create, another journal mode.
+  /// Advice on how to make the query cheaper, as sentences to act on: an index to create, another journal mode.
   package var advice: [String]
-  /// SQLite's own EXPLAIN QUERY PLAN of `sql`, a line each.
+  /// SQLite's EXPLAIN QUERY PLAN of `sql`, one line for each step.
   package var plan: [String]
-  /// The parts of the query; nil: not shown to this client.
+  /// The parts of the query; nil if they are not shown to this client.
   package var relation: Relation?
-  /// Nil: it has no list at the moment.
+  /// The query's list; nil if it has none at the moment.
   package var list: List?
 
   package init(

@@ -1,14 +1,14 @@
-/// Names a text of SQL without showing it: the same in every process and on every machine, for logs, metrics and
-/// versions.
+/// Names an SQL text without showing it, for logs, metrics and versions. The name is the same in every process and on
+/// every machine.
 ///
-/// 64 bits of FNV-1a: two texts that share one share a line in a list of slow queries; a client that claims to hold a
-/// version of another query spoils its own list alone.
+/// It is a hash of 64 bits (FNV-1a). Two texts with the same hash would share a line in the list of slow queries. A
+/// client that claims to hold a version of another query spoils only its own list.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
   private mutating func add(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
 
-  /// No byte of UTF-8 separates texts.
+  /// This byte, which UTF-8 text cannot contain, separates texts.
   private mutating func add(_ text: String) {
     for byte in text.utf8 { add(byte) }
     add(0xFF)
@@ -25,7 +25,7 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
   package init(of bytes: [UInt8]) { add(bytes) }
 
-  /// A number from 0 to less than `count`.
+  /// A number from 0 to `count` - 1.
   package func choice(of count: Int) -> Int { Int((hash >> 32) % UInt64(count)) }
 
   /// Sixteen hexadecimal digits.
@@ -43,7 +43,7 @@ extension Fingerprint {
     add(query.sectionBy?.isDescending == true ? 1 : 0)
     for list in [query.select, query.groupBy, query.orderBy, query.key] { add(list) }
     add(query.sortedAlongside.flatMap { [$0.name, $0.sql] })
-    // A query without totals keeps the fingerprint that it had before there were any.
+    // A query without totals keeps the fingerprint from before totals were introduced.
     if !query.totals.isEmpty { add(query.sortedTotals.flatMap { [$0.name, $0.sql] }) }
   }
 

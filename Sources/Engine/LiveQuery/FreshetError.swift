@@ -1,4 +1,4 @@
-/// A code of the wire contract (protocol 5): what a program can act on.
+/// A code of the wire contract (protocol 5), for programs to act on.
 public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
@@ -26,7 +26,7 @@ public struct ErrorCode: RawRepresentable, Hashable, Sendable {
   // Only HTTP has these two.
   public static let notFound = ErrorCode(rawValue: "not_found")
   public static let methodNotAllowed = ErrorCode(rawValue: "method_not_allowed")
-  /// Only the Swift libraries have it: a row is not what the program expects.
+  /// A row is not what the program expects. Only the Swift libraries have this code.
   public static let badValue = ErrorCode(rawValue: "bad_value")
 
   /// Whether the same request may succeed later, unchanged.
@@ -40,7 +40,7 @@ public struct FreshetError: Error, Hashable, Sendable {
   public var code: ErrorCode
   public var message: String
 
-  /// - Parameter message: cut when it is very long: SQLite repeats what clients wrote.
+  /// - Parameter message: shortened if it is very long, because SQLite repeats what clients wrote.
   public init(_ code: ErrorCode, _ message: String) {
     self.code = code
     let limit = 1_000
@@ -53,7 +53,7 @@ extension FreshetError: CustomStringConvertible {
 }
 
 extension FreshetError {
-  /// Nothing has the database's name at the moment.
+  /// No file has the database's name at the moment.
   package static let databaseMissing = FreshetError(
     .overloaded, "the database file is not there: it is served as soon as it appears")
 }

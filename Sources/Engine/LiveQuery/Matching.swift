@@ -1,13 +1,13 @@
 import RankedCollections
 
-/// Pairs the rows that a difference removes and inserts: rows that are the same are moved, or stay.
+/// Pairs the rows that a difference removes with those that it inserts. Rows with the same identity are moved, or stay.
 ///
-/// Rows whose entry did not change are fixed points. A pair stays when it stands in the same gap between fixed points
-/// as before and belongs to a longest run in unchanged order; everything else moves. These are the fewest operations
-/// that protocol 3.3 permits; the tests compare them with a plain quadratic search.
+/// Rows whose entry did not change are fixed points. A pair stays if it is in the same gap between fixed points as
+/// before, and belongs to a longest run in unchanged order. All other pairs move. These are the fewest operations that
+/// protocol 3.3 permits; tests compare them with a plain quadratic search.
 ///
-/// Only sections that both versions have take part: what leaves a deleted section, or enters an inserted one, is a
-/// deletion or an insertion (UIKit forbids such moves).
+/// Only rows of sections that both versions have are paired. A row that leaves a deleted section is a deletion, and one
+/// that enters an inserted section an insertion (UIKit forbids such moves).
 struct Matching {
   typealias Pair = SectionedDifference.Pair
 
@@ -17,14 +17,14 @@ struct Matching {
   private(set) var inserted: [SectionedTree.Row] = []
   /// Pairs that have to change their place.
   private(set) var moved: [Pair] = []
-  /// Pairs that stand between the same rows as before: nothing, or an update.
+  /// Pairs that are between the same rows as before. They need no operation, or an update.
   private(set) var kept: [Pair] = []
 
-  /// Rows of one section that are on both sides: positions among the section's removed and inserted rows.
+  /// Rows that a section has on both sides: their positions among the section's removed and inserted rows.
   private typealias Staying = (gap: Int, removed: Int, inserted: Int)
 
   init(_ difference: SectionedDifference) {
-    // Without removals nothing can have moved.
+    // Without removals no row can have moved.
     if difference.common.allSatisfy({ $0.removed.isEmpty }) {
       for common in difference.common where !common.inserted.isEmpty { inserted += common.inserted }
       return
@@ -38,7 +38,7 @@ struct Matching {
           continue
         }
         let old = difference.common[place.common].removed[place.position]
-        // Fixed rows before: all rows before, less the changed ones among them.
+        // The number of fixed rows before this one: all rows before it, without the changed ones.
         let gap = old.item - place.position
         if place.common == index, gap == row.item - position {
           staying.append((gap, place.position, position))
@@ -54,8 +54,8 @@ struct Matching {
 
   /// Divides the pairs of one section into kept and moved ones, keeping as many as possible.
   ///
-  /// Rows that did not change are fixed points, in the same order on both sides. A pair may stay when it stands in the
-  /// same gap between fixed points as before; of those in one gap, a longest run in unchanged order stays.
+  /// Rows that did not change are fixed points, in the same order on both sides. A pair may stay if it is in the same
+  /// gap between fixed points as before. A longest run in unchanged order stays in each gap.
   private mutating func settle(_ pairs: inout [Staying], in common: SectionedDifference.Common) {
     if pairs.count > 1 { pairs.sort { ($0.gap, $0.removed) < ($1.gap, $1.removed) } }
     var start = 0
@@ -76,9 +76,9 @@ struct Matching {
 /// The rows that a difference removes from sections that both versions have, by identity.
 private struct RemovedRows {
   private let difference: SectionedDifference
-  /// The section's difference, and the position in that list.
+  /// The index of the section's difference in `common`, and the row's position in its list.
   private var places: [(common: Int, position: Int, isTaken: Bool)] = []
-  /// By number, the places; nil while there are so few that they are looked through.
+  /// Numbers the rows in `places`; nil while there are so few that a linear search is faster.
   private var numbers: IdentityNumbers?
 
   #if DEBUG

@@ -2,7 +2,7 @@
 package struct NamedValue: Hashable, Sendable {
   package var name: String
   package var value: SQLValue
-  /// SQLite's words, where it cannot be computed; the value is NULL then.
+  /// SQLite's message if the value cannot be computed; it is NULL then.
   package var error: String?
 
   package init(name: String, value: SQLValue, error: String? = nil) {

@@ -1,10 +1,10 @@
-/// How offsets of the rows that no list of a patch names carry over from the old version to the new.
+/// Maps old offsets to new ones, for rows that are in no list of a patch.
 ///
-/// Those rows keep their order, so the k-th of them before is the k-th of them after. `gone` and `come` are the ranges
-/// of offsets that have no such row: rows deleted, moved or in deleted sections, by old offset; rows inserted, moved or
-/// in inserted sections, by new offset. All questions take O(log changes).
+/// These rows keep their order, so the k-th of them before is the k-th of them after. All other rows are in gaps:
+/// `gone` has the old offsets of rows that were deleted, moved or in deleted sections; `come` has the new offsets of
+/// rows that were inserted, moved or in inserted sections. All functions take O(log changes).
 struct OffsetMap {
-  /// Ranges of offsets, ascending, with the number of offsets in those before each.
+  /// Ranges of offsets, ascending, and for each the number of offsets in the ranges before it.
   struct Gaps {
     private(set) var ranges: [Range<Int>] = []
     private var before: [Int] = []
@@ -18,16 +18,16 @@ struct OffsetMap {
       }
     }
 
-    /// How many of the offsets below `offset` are in a gap.
+    /// The number of offsets below `offset` that are in a gap.
     func count(below offset: Int) -> Int {
       let index = firstIndex { ranges[$0].lowerBound >= offset }
       guard index > 0 else { return 0 }
       return before[index - 1] + min(offset, ranges[index - 1].upperBound) - ranges[index - 1].lowerBound
     }
 
-    /// The offset of the k-th row that is in no gap.
+    /// The offset of the k-th row that is not in a gap.
     func offset(ofKept rank: Int) -> Int {
-      // Gaps that begin at or before the row: those with at most `rank` kept rows in front.
+      // The gaps before the row are those with at most `rank` kept rows before them.
       let index = firstIndex { ranges[$0].lowerBound - before[$0] > rank }
       guard index > 0 else { return rank }
       return rank + before[index - 1] + ranges[index - 1].count
@@ -47,13 +47,13 @@ struct OffsetMap {
   var gone: Gaps
   var come: Gaps
 
-  /// The ranks, among kept rows, of those at old offsets `range`.
+  /// The ranks of the kept rows with old offsets in `range`.
   func kept(old range: Range<Int>) -> Range<Int> {
     let start = range.lowerBound - gone.count(below: range.lowerBound)
     return start..<max(start, range.upperBound - gone.count(below: range.upperBound))
   }
 
-  /// The ranks, among kept rows, of those at new offsets `range`.
+  /// The ranks of the kept rows with new offsets in `range`.
   func kept(new range: Range<Int>) -> Range<Int> {
     let start = range.lowerBound - come.count(below: range.lowerBound)
     return start..<max(start, range.upperBound - come.count(below: range.upperBound))

@@ -1,11 +1,11 @@
-/// A list that a follower keeps, and who shares it: `/v1/server`.
+/// A list that a follower keeps, and the number of its subscriptions: `/v1/server`.
 package struct OpenList: Sendable {
   package var query: Query
-  /// Subscriptions that get their patches from it; 0: it is kept for clients that may return.
+  /// The number of subscriptions that get patches from it; 0 if it is kept for clients that may return.
   package var subscriptions: Int
   package var rows: Int
   package var sections: Int
-  /// How it is kept up to date at the moment, which `/v1/explain` cannot know: look-ups that turned out slow end it.
+  /// How it is kept up to date at the moment. `/v1/explain` cannot know this, because it changes if look-ups are slow.
   package var maintenance: Explanation.Maintenance
   package var reason: String
   package var tables: [String]
@@ -32,7 +32,7 @@ package struct OpenLists: Sendable {
   package private(set) var count = 0
   package private(set) var subscriptions = 0
 
-  /// How many are described at most.
+  /// The most lists that are described.
   package static let shown = 100
 
   package init() {}
@@ -43,7 +43,7 @@ package struct OpenLists: Sendable {
     self.subscriptions = subscriptions
   }
 
-  /// Adds those of another follower.
+  /// Adds the lists of another follower.
   package mutating func add(_ other: OpenLists) {
     let all = (mostShared + other.mostShared).sorted { ($0.subscriptions, $0.rows) > ($1.subscriptions, $1.rows) }
     mostShared = Array(all.prefix(Self.shown))

@@ -1,10 +1,11 @@
 package import Ground
 import RankedCollections
 
-/// SQLite values laid end to end as bytes: how row contents travel from a statement to a frame without an object each.
+/// SQLite values laid end to end as bytes. Row contents go from a statement to a frame in this form, without an object
+/// for each value.
 ///
-/// A value is one tag byte and then: nothing (null), eight bytes (integer, real), or a four-byte length and that many
-/// bytes (text, blob), all little-endian. Text is whatever bytes SQLite holds; `Wire` mends what is not
+/// A value is a tag byte, followed by nothing (null), eight bytes (integer, real), or a four-byte length and that many
+/// bytes (text, blob), all little-endian. Text is the bytes that SQLite has; `Wire` replaces bytes that are not valid
 /// UTF-8.
 package struct PackedValues: Equatable, Sendable {
   package private(set) var bytes: [UInt8] = []
@@ -18,7 +19,7 @@ package struct PackedValues: Equatable, Sendable {
 
   fileprivate mutating func append(packed: ArraySlice<UInt8>) { bytes.append(contentsOf: packed) }
 
-  /// Gives up memory that was reserved for more values.
+  /// Frees memory that was reserved for more values.
   package mutating func trim() {
     if bytes.capacity > bytes.count * 9 / 8 { bytes = bytes.withUnsafeBufferPointer { Array($0) } }
   }
@@ -36,8 +37,8 @@ package struct PackedValues: Equatable, Sendable {
     bytes.append(contentsOf: content)
   }
 
-  /// Appends the tag and the lower `size` bytes of a word, in one go: an array takes about as long for nine bytes as
-  /// for one.
+  /// Appends the tag and the lower `size` bytes of a word at once, because appending nine bytes to an array takes about
+  /// as long as appending one.
   private mutating func append(_ tag: Tag, _ word: UInt64, size: Int) {
     let head = ((word << 8 | UInt64(tag.rawValue)).littleEndian, (word >> 56).littleEndian)
     withUnsafeBytes(of: head) { bytes.append(contentsOf: Bytes(rebasing: $0[...size])) }
@@ -70,7 +71,7 @@ extension PackedValues {
   /// The default index title of a section: its name's first character in upper case.
   package mutating func appendIndexTitle(of name: PackedValue) {
     if case .text(let bytes) = name, let first = bytes.first, first < 0x80, bytes.count < 2 || bytes[1] < 0x80 {
-      // ASCII, not followed by anything that could combine with it.
+      // The character is ASCII, and the next one cannot combine with it.
       let upper = first >= UInt8(ascii: "a") && first <= UInt8(ascii: "z") ? first & ~0x20 : first
       withUnsafeBytes(of: upper) { append(text: $0) }
     } else {
@@ -80,7 +81,7 @@ extension PackedValues {
 }
 
 extension PackedValue {
-  /// The value as a section's index shows it.
+  /// The value as an index of sections shows it.
   package var indexTitleText: String {
     switch self {
     case .null, .blob: ""
@@ -90,7 +91,7 @@ extension PackedValue {
     }
   }
 
-  /// A hash that differs between different values, also between 1 and 1.0.
+  /// A hash that distinguishes all values, including 1 from 1.0.
   package func hash(seed: UInt64) -> UInt64 {
     switch self {
     case .null: Bytes.mix(seed ^ 1, 0x9FB2_1C65_1E98_DF25)
@@ -102,7 +103,7 @@ extension PackedValue {
   }
 }
 
-/// A value as it lies in packed bytes; text and blobs are borrowed from them.
+/// A value in packed bytes. Text and blobs are borrowed from them.
 package enum PackedValue {
   case null
   case integer(Int64)
@@ -146,7 +147,7 @@ package struct PackedValueReader {
     }
   }
 
-  /// Passes one value in both, and returns whether it is the same, bit by bit.
+  /// Skips one value in both readers, and returns whether the values are equal bit by bit.
   package mutating func skipEqual(_ other: inout PackedValueReader) -> Bool {
     let start = position
     let otherStart = other.position
@@ -168,9 +169,9 @@ package struct PackedValueReader {
 }
 
 extension PackedValues {
-  /// Bytes that may be anything.
+  /// Reads values from untrusted bytes.
   ///
-  /// - Parameter count: how many values they have to be.
+  /// - Parameter count: the number of values that the bytes must have.
   package init(checking bytes: Bytes, count: Int) throws(ByteReader.Malformed) {
     var reader = ByteReader(bytes)
     for _ in 0..<count {
@@ -201,24 +202,24 @@ extension PackedValues {
 package struct PackedRows: Sendable {
   package let columnCount: Int
   private(set) var values = PackedValues()
-  /// By row, its bytes in `values`.
+  /// The range of each row's bytes in `values`.
   private var ranges: [Range<Int>] = []
 
   package init(columnCount: Int) { self.columnCount = columnCount }
 
-  /// Rows that are given by `setRow`, in any order.
+  /// Creates rows that `setRow` sets later, in any order.
   package init(columnCount: Int, count: Int) {
     self.columnCount = columnCount
     ranges = Array(repeating: 0..<0, count: count)
   }
 
-  /// Gives back room for more rows, where that is much: arrays that grow have up to as much again. O(bytes).
+  /// Frees unused capacity if it is large, because growing arrays have up to twice the memory that they use. O(bytes).
   package mutating func trim() {
     if ranges.capacity > ranges.count * 9 / 8 { ranges = ranges.withUnsafeBufferPointer { Array($0) } }
     values.trim()
   }
 
-  /// Forgets all rows, and keeps the room that they took.
+  /// Removes all rows, and keeps their memory for new ones.
   package mutating func removeAll() {
     values.removeAll()
     ranges.removeAll(keepingCapacity: true)
@@ -227,7 +228,8 @@ package struct PackedRows: Sendable {
   package var count: Int { ranges.count }
   package var byteCount: Int { values.bytes.count }
 
-  /// How many rows from `start` on make up about `byteLimit` bytes: at least one, if any is left.
+  /// The end of the rows from `start` on that take about `byteLimit` bytes. They include at least one row, if any is
+  /// left.
   package func end(from start: Int, byteLimit: Int) -> Int {
     var end = start
     var bytes = 0
@@ -245,21 +247,21 @@ package struct PackedRows: Sendable {
     ranges.append(start..<values.bytes.count)
   }
 
-  /// Gives a row; `body` appends exactly `columnCount` values.
+  /// Sets a row; `body` appends exactly `columnCount` values.
   package mutating func setRow(_ index: Int, _ body: (inout PackedValues) throws -> Void) rethrows {
     let start = values.bytes.count
     try body(&values)
     ranges[index] = start..<values.bytes.count
   }
 
-  /// Adds a row of other rows with as many columns.
+  /// Appends a copy of a row of other rows, which have the same number of columns.
   package mutating func appendRow(copying index: Int, of other: PackedRows) {
     let start = values.bytes.count
     values.append(packed: other.values.bytes[other.ranges[index]])
     ranges.append(start..<values.bytes.count)
   }
 
-  /// Calls `body` with a reader that stands before a row's first value.
+  /// Calls `body` with a reader that is at a row's first value.
   package func withRow(_ index: Int, _ body: (inout PackedValueReader) throws -> Void) rethrows {
     try values.bytes.withUnsafeBytes { bytes in
       var reader = PackedValueReader(bytes, at: ranges[index].lowerBound)
@@ -280,7 +282,7 @@ package struct PackedRows: Sendable {
     return rows
   }
 
-  /// Calls `body` for each row in a range, with a reader that stands before the row's first value.
+  /// Calls `body` for each row in a range, with a reader that is at the row's first value.
   package func forEachRow(in range: Range<Int>, _ body: (inout PackedValueReader) -> Void) {
     values.bytes.withUnsafeBytes { bytes in
       for index in range {

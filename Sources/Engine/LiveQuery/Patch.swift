@@ -2,12 +2,13 @@ package import RankedCollections
 
 /// The operations from one version of a result to another: protocol 3.3, before it is written as JSON.
 ///
-/// Canonical: between two versions there is one patch. A row whose place changes only because of others is in no list;
-/// of the rows that changed within a section as many as possible stay, so the operations are the fewest possible.
+/// It is canonical: there is only one patch between two versions. A row whose place changes only because of other rows
+/// is in no list. As many of the changed rows of a section as possible stay, so there are as few operations as
+/// possible.
 ///
-/// Contents are indexes into `contents`, which says what has to be read from the database before the patch can be sent.
+/// Contents are indexes into `contents`, the rows that must be read from the database before the patch can be sent.
 ///
-/// `@unchecked Sendable`: `contents` refers to nodes of a tree, and is taken before it leaves its thread.
+/// `@unchecked Sendable`: `contents` references nodes of a tree, so it is taken out before the patch leaves its thread.
 package struct Patch: @unchecked Sendable {
   /// Old coordinates, descending.
   package var deleted: [IndexPath] = []
@@ -21,15 +22,15 @@ package struct Patch: @unchecked Sendable {
   package var moved: [Change] = []
   /// By new place, ascending.
   package var updated: [Change] = []
-  /// The window after the patch; nil when the subscription wants everything.
+  /// The window after the patch; nil if the subscription has no window.
   package var window: Window?
-  /// By offset, ascending.
+  /// Rows that enter the window, by offset, ascending.
   package var filled: [(offset: Int, content: Int)] = []
-  /// The totals of all rows that changed, in the order of their names.
+  /// Those totals of all rows that changed, in the order of their names.
   package var totals: [NamedValue] = []
   /// Totals of sections that both versions have, by new index, ascending.
   package var sectionTotals: [SectionTotals] = []
-  /// The rows of the new version whose contents the patch carries.
+  /// The rows of the new version whose contents the patch contains.
   package private(set) var contents: [SectionedTree.Row] = []
 
   package init() {}
@@ -53,7 +54,7 @@ package struct Patch: @unchecked Sendable {
 
   package struct SectionTotals {
     package var section: Int
-    /// In the order of their names.
+    /// The changed totals, in the order of their names.
     package var changes: [NamedValue]
 
     package init(section: Int, changes: [NamedValue]) {
@@ -65,7 +66,7 @@ package struct Patch: @unchecked Sendable {
   package struct InsertedSection {
     package var index: Int
     package var info: SectionInfo
-    /// Where its rows' contents are, all of them; nil with a window.
+    /// Where the contents of all rows of the section are; nil if the subscription has a window.
     package var contents: Range<Int>?
 
     package init(index: Int, info: SectionInfo, contents: Range<Int>?) {
@@ -77,7 +78,7 @@ package struct Patch: @unchecked Sendable {
 
   package struct Insertion {
     package var path: IndexPath
-    /// Nil outside the window.
+    /// The index of the row's contents; nil if the row is outside the window.
     package var content: Int?
 
     package init(path: IndexPath, content: Int?) {
@@ -89,7 +90,7 @@ package struct Patch: @unchecked Sendable {
   package struct Change {
     package var from: IndexPath
     package var to: IndexPath
-    /// Nil when nothing the client holds has changed.
+    /// The index of the row's new contents; nil if the client holds no contents of it, or they did not change.
     package var content: Int?
 
     package init(from: IndexPath, to: IndexPath, content: Int?) {

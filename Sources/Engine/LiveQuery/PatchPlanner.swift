@@ -1,8 +1,9 @@
 package import RankedCollections
 
-/// The difference of two versions, matched row by row: made once for all subscriptions that go from one to the other.
+/// The difference of two versions, matched row by row. It is made once for all subscriptions that go from one version
+/// to the other.
 ///
-/// Owner: the follower's thread. Mutable state: `offsets`, made for the first window.
+/// Owner: the follower's thread. Mutable state: `offsets`, which is made for the first window.
 package final class VersionDifference {
   let old: SectionedTree
   let new: SectionedTree
@@ -12,7 +13,8 @@ package final class VersionDifference {
     gone: .init(rows: matching.deleted + matching.moved.map(\.old), sections: sections.sectionsRemoved, of: old),
     come: .init(rows: matching.inserted + matching.moved.map(\.new), sections: sections.sectionsInserted, of: new))
 
-  /// - Parameter limit: when more rows than this differ, nil: starting over is cheaper.
+  /// - Parameter limit: the most rows that may differ. The result is nil if more do, because a snapshot is cheaper
+  ///   then.
   /// - Complexity: O(changes × log n) between versions that grew from each other.
   package init?(from old: SectionedTree, to new: SectionedTree, limit: Int = .max) {
     guard let sections = SectionedDifference(from: old, to: new, limit: limit) else { return nil }
@@ -22,9 +24,9 @@ package final class VersionDifference {
     matching = Matching(sections)
   }
 
-  /// The patch for a client that holds `window` of the old version; nil: everything.
+  /// The patch for a client that holds `window` of the old version, or all rows if `window` is nil.
   ///
-  /// - Parameter wanted: the new window of the client; nil: the present one, adapted.
+  /// - Parameter wanted: the client's new window; nil if the present one is adapted.
   /// - Complexity: O((changes + rows filled) × log n).
   package func patch(window: Window?, becoming wanted: Window? = nil) -> Patch {
     var planner = PatchPlanner(self, window: window, becoming: wanted)
@@ -33,11 +35,11 @@ package final class VersionDifference {
   }
 }
 
-/// Turns a difference into the patch for one window: coordinates, and the contents that the window needs.
+/// Turns a difference into the patch for one window, with its coordinates and the contents that the window needs.
 struct PatchPlanner {
   private let difference: VersionDifference
   private let window: Window?
-  /// Offsets whose contents the client holds, before and after.
+  /// The offsets whose contents the client holds before and after the patch.
   private let oldRange: Range<Int>
   private let newRange: Range<Int>
   /// The window after the patch.
@@ -61,11 +63,12 @@ struct PatchPlanner {
     planRows()
     planTotals()
     if shifted != nil { planFilled() }
-    // A patch that is not sent leaves the client's window where it is.
+    // If a patch is empty, and therefore not sent, the client's window stays as it is.
     patch.window = patch.isEmpty ? window : shifted
   }
 
-  /// Where the window goes: it stays at 0, or else on the first of its rows that keeps its place.
+  /// The window after the patch. It stays at offset 0, or otherwise starts at the first of its rows that keeps its
+  /// place.
   private static func shift(_ window: Window, _ difference: VersionDifference) -> Window {
     if window.offset == 0 { return window }
     let isStructureSame = difference.offsets.gone.ranges.isEmpty && difference.offsets.come.ranges.isEmpty
@@ -124,7 +127,7 @@ struct PatchPlanner {
     }
   }
 
-  /// Rows that stay where they are and may have other contents; by new place, ascending.
+  /// Rows that stay where they are and may have other contents, ascending by new place.
   private var updated: [SectionedDifference.Pair] {
     if difference.matching.kept.isEmpty, difference.sections.common.count == 1 {
       return difference.sections.common[0].restamped
@@ -141,15 +144,15 @@ struct PatchPlanner {
     shifted == nil || newRange.contains(new.offset(of: row))
   }
 
-  /// Whether the client has the row's contents, and keeps them.
+  /// Whether the client has the row's contents, and keeps them after the patch.
   private func isHeld(_ before: SectionedTree.Row, _ after: SectionedTree.Row) -> Bool {
     shifted == nil || (oldRange.contains(old.offset(of: before)) && newRange.contains(new.offset(of: after)))
   }
 
-  /// Rows of the new window whose contents the client has not been given.
+  /// Adds the rows of the new window whose contents the client does not have.
   private mutating func planFilled() {
     var missing: [Int] = []
-    // Rows that kept their position and were outside the old window.
+    // These rows kept their position and were in the old window.
     let held = offsets.kept(old: oldRange)
     let wanted = offsets.kept(new: newRange)
     for rank in wanted.lowerBound..<max(wanted.lowerBound, min(wanted.upperBound, held.lowerBound)) {

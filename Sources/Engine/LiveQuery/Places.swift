@@ -1,4 +1,4 @@
-/// Where a row stands in a result: section and item, both from 0.
+/// The place of a row in a result: its section, and its item in the section, both from 0.
 package struct IndexPath: Hashable, Comparable, Sendable {
   package var section: Int
   package var item: Int
@@ -23,7 +23,7 @@ package struct Window: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// The offsets in it that a result of `total` rows has.
+  /// The offsets of the window that a result of `total` rows has.
   package func range(total: Int) -> Range<Int> {
     let start = min(offset, total)
     return start..<(limit < total - start ? start + limit : total)
@@ -48,7 +48,7 @@ package struct SectionInfo: Equatable, Sendable {
 }
 
 extension SectionInfo {
-  /// From what a `SectionedTree` keeps: a label, which is the packed name and index title, and totals.
+  /// Decodes what a `SectionedTree` keeps: a label, which is the packed name and index title, and totals.
   package init(label: [UInt8], totals bytes: [UInt8], count: Int) {
     totals = [NamedValue](totals: bytes)
     (name, indexTitle) = label.withUnsafeBytes { bytes in
@@ -61,7 +61,7 @@ extension SectionInfo {
   }
 }
 
-/// How a subscription wants rows to look.
+/// The form in which a subscription wants rows.
 package enum Shape: String, Hashable, Sendable {
   case arrays, objects
 }

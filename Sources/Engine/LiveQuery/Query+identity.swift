@@ -1,11 +1,11 @@
-// Two queries are one when their bytes are: "é" as one code point and as two is two texts to SQLite, and one to `==` of
-// Swift's strings.
+// Two queries are equal if their bytes are. "é" as one code point and as two are different texts to SQLite, but equal
+// by `==` of Swift's strings.
 extension Query: Hashable {
   public static func == (left: Query, right: Query) -> Bool { left.identity == right.identity }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
-  /// Everything in it, laid end to end. O(length of the query).
+  /// All parts of the query as bytes, laid end to end. O(length of the query).
   package var identity: [UInt8] {
     var values = PackedValues()
     for text in [from, filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle] {

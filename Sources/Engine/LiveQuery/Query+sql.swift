@@ -1,15 +1,14 @@
 extension Query {
-  /// A query that is one whole SELECT: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total
-  /// DESC")`.
-  /// `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without `orderBy` its
-  /// own order counts. Clauses that a query has no part for (`WITH`, `DISTINCT`, set operators, `OFFSET`) become a
-  /// subquery in the place of a table.
+  /// Creates a query from a whole SELECT: `Query(sql: "SELECT name, total FROM orders WHERE total > 100 ORDER BY total
+  /// DESC")`. `orderBy`, `sectionBy`, `key` and `totals` are expressions over the columns of its result. Without
+  /// `orderBy`, the SELECT's own order is used. If it has clauses that a query has no part for (`WITH`, `DISTINCT`, set
+  /// operators, `OFFSET`), it becomes a subquery in place of a table.
   ///
   /// - Parameters:
-  ///   - sql: whatever SQLite takes as one SELECT.
-  ///   - limit: the first rows alone, where the SELECT has no lower limit.
-  /// - Throws: `bad_query` if the text is not one SELECT, or if it is sorted by something that its result does not
-  ///   show.
+  ///   - sql: any text that SQLite accepts as one SELECT.
+  ///   - limit: the most rows, unless the SELECT has a lower limit.
+  /// - Throws: `bad_query` if the text is not one SELECT, or if it is sorted by an expression that is not a column of
+  ///   its result.
   public init(
     sql: String, parameters: Parameters = [:], orderBy: [String] = [], sectionBy: SectionBy? = nil, limit: Int? = nil,
     key: [String] = [], totals: [String: String] = [:], alongside: [String: String] = [:], refreshEvery: Duration? = nil
@@ -20,10 +19,10 @@ extension Query {
     try take(sql: sql)
   }
 
-  /// SQLite's own bound.
+  /// SQLite's own limit of columns in a result.
   private static let mostColumns = 2_000
 
-  /// Takes over a SELECT, with its own order, sections and so on.
+  /// Replaces the query by a SELECT, and keeps the query's own order, sections and so on.
   package mutating func take(sql: String) throws(FreshetError) {
     guard let statement = SelectStatement(sql) else {
       throw FreshetError(.badQuery, "sql must be one whole SELECT, with nothing behind it")
@@ -34,18 +33,18 @@ extension Query {
     if !takeParts(of: statement) { try takeResult(of: statement) }
   }
 
-  /// Takes over a SELECT that says no more than the parts of a query do.
+  /// Takes over a SELECT whose clauses all have a corresponding part of a query.
   ///
-  /// - Returns: false when it does say more.
+  /// - Returns: false if it has other clauses.
   private mutating func takeParts(of statement: SelectStatement) -> Bool {
     let core = statement.cores[0]
     guard statement.isPlain, let source = core.from else { return false }
     if let text = statement.limit {
-      // Counting or sorting must apply to these rows alone.
+      // Totals, sections or another order must apply only to the rows that LIMIT leaves.
       guard let most = Int(text), most >= 0, orderBy.isEmpty, sectionBy == nil, totals.isEmpty else { return false }
       limit = min(most, limit ?? most)
     }
-    // Totals are of rows, and these are groups.
+    // Totals apply to the result's rows, which are groups here.
     if !totals.isEmpty, !core.groupBy.isEmpty { return false }
     let columns = ResultColumns(core)
     if columns.areCounted || columns.areCrossed { return false }
@@ -63,7 +62,7 @@ extension Query {
     return true
   }
 
-  /// Has the result of a SELECT in the place of a table.
+  /// Uses the result of a SELECT in place of a table.
   private mutating func takeResult(of statement: SelectStatement) throws(FreshetError) {
     var inner = statement
     if orderBy.isEmpty {

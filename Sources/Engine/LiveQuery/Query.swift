@@ -9,8 +9,8 @@
 ///   where: "total > :least", parameters: ["least": 100], orderBy: ["total DESC"])
 /// ```
 ///
-/// Rows need a key, which tells that a row of one version is the same row in the next. It is the primary key of the
-/// first table unless `key` says otherwise. Rows that `orderBy` leaves equal are in the order of their keys.
+/// Rows need a key, which identifies a row from one version to the next. It is the primary key of the first table
+/// unless `key` says otherwise. Rows that are equal by `orderBy` are in the order of their keys.
 public struct Query: Sendable {
   /// The text after `FROM`: a table, a view, a join.
   public var from: String
@@ -33,11 +33,12 @@ public struct Query: Sendable {
   public var totals: [String: String]
   /// Single values that are kept up to date with the list, by name: `["deepest": "SELECT max(depth) FROM well"]`.
   public var alongside: [String: String]
-  /// After so long the query runs again even if nothing changed: for queries that read the time.
+  /// The time after which the query runs again even if nothing changed, for queries that read the time.
   public var refreshEvery: Duration?
-  /// The name of a query that a server has published; nil for one that is written here. The engine follows no others.
+  /// The name of a query that a server has published; nil for a query that is given by its parts. The engine follows
+  /// only the latter.
   public private(set) var publishedName: String?
-  /// The identity that it is asked with, which no client can write.
+  /// The identity of the client that sent the query, which no client can set.
   package var access = Access()
 
   public init(
@@ -61,21 +62,21 @@ public struct Query: Sendable {
     self.refreshEvery = refreshEvery
   }
 
-  /// A query that the operator of a server has published under a name: the only kind that some servers answer. For
+  /// A query that the operator of a server has published under a name. Some servers answer only such queries. For
   /// `RemoteDatabase`.
   public init(published name: String, parameters: Parameters = [:]) {
     self.init(from: "", parameters: parameters)
     publishedName = name
   }
 
-  /// How rows are cut into sections. Sections come in the order of `expression`, and rows are sorted within them.
+  /// How rows are divided into sections. Sections are in the order of `expression`, and rows are sorted within them.
   public struct SectionBy: Hashable, Sendable, ExpressibleByStringLiteral {
     /// The value that the rows of a section share.
     public var expression: String
     public var isDescending: Bool
     /// The name of the section, if it is not the value of `expression`.
     public var name: String?
-    /// Its entry in an index at the list's side; nil for the first letter of its name.
+    /// The section's entry in an index next to the list; nil for the first letter of its name.
     public var indexTitle: String?
 
     public init(_ expression: String, isDescending: Bool = false, name: String? = nil, indexTitle: String? = nil) {
@@ -91,7 +92,7 @@ public struct Query: Sendable {
   /// The values of a query's parameters: `["least": 100]` for `:least`, `[100]` for `?`.
   public enum Parameters: Hashable, Sendable, ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
     case named([String: SQLValue])
-    /// In the order in which a `SELECT` has its parts.
+    /// Values in the order in which the clauses of a `SELECT` come.
     case positional([SQLValue])
 
     public init(dictionaryLiteral elements: (String, SQLValue)...) {

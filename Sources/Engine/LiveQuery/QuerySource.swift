@@ -3,7 +3,7 @@ package enum QuerySource: Sendable {
   case adHoc(Query)
   case published(name: String, parameters: Query.Parameters)
 
-  /// Stands for no query, where the token says one.
+  /// Stands for a missing query, if the token contains the query.
   package static let none = QuerySource.published(name: "", parameters: .none)
 
   package init(_ query: Query) {

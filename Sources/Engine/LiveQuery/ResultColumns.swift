@@ -1,20 +1,20 @@
-/// The columns of a SELECT's result, as its terms refer to them.
+/// The columns of a SELECT's result, by which terms refer to them.
 package struct ResultColumns {
   private struct Column {
-    /// With the name that it is given.
+    /// The text of the column, with its alias.
     let item: String
     let expression: String
-    /// Nil where only SQLite can tell.
+    /// The column's name; nil if only SQLite knows it.
     let name: String?
     /// Whether the expression is just the name of a column.
     let isReference: Bool
   }
 
   private let columns: [Column]
-  /// By lower-case name, and by what they are, the first of them.
+  /// Indexes of columns by lower-case name, and by expression. If several are the same, the first counts.
   private let byName: [String: Int]
   private let byExpression: [String: Int]
-  /// How many columns come before the first `*`: behind it they have other numbers.
+  /// The number of columns before the first `*`. The numbers of columns after it are unknown.
   private let firstStar: Int
 
   package init(_ core: SelectStatement.Core) {
@@ -48,7 +48,7 @@ package struct ResultColumns {
   ]
   private static let endings: Set<String> = ["END", "NULL", "ISNULL", "NOTNULL"]
 
-  /// How many tokens come before the name that a column is given, with AS or without; nil: it is given none.
+  /// The number of tokens before a column's alias, which may follow AS; nil if there is no alias.
   private static func expressionLength(_ tokens: [SQLToken], _ tokenizer: SQLTokenizer) -> Int? {
     guard tokens.count > 1, let last = tokens.last, last.kind.mayBeName else { return nil }
     let before = tokens[tokens.count - 2]
@@ -62,7 +62,8 @@ package struct ResultColumns {
     }
   }
 
-  /// Whether they hold parameters that are counted (`?`): written twice, they would be two.
+  /// Whether the columns have parameters without a number (`?`), which would be two parameters if they were written
+  /// twice.
   var areCounted: Bool {
     columns.contains { column in
       let tokenizer = SQLTokenizer(column.item)
@@ -70,8 +71,8 @@ package struct ResultColumns {
     }
   }
 
-  /// Whether a column's name is the alias of another column (`upper(name) AS name, name AS original`), which the name
-  /// would mean then.
+  /// Whether the name of a column is the alias of another column (`upper(name) AS name, name AS original`), so that the
+  /// name would refer to the other.
   var areCrossed: Bool {
     columns.contains { column in
       guard column.isReference, let name = name(column.expression), let other = self.column(named: name) else {
@@ -90,9 +91,9 @@ package struct ResultColumns {
     return number <= firstStar ? columns[number - 1] : nil
   }
 
-  /// The name of a table's column in the result; nil: it is not in the result.
+  /// The name of a table's column in the result; nil if the result does not have the column.
   ///
-  /// - Parameter isOnly: whether the SELECT reads no other table, and columns need not say whose they are.
+  /// - Parameter isOnly: whether the SELECT reads no other table, so that columns need not be qualified.
   func name(of column: String, in table: String, isOnly: Bool) -> String? {
     for each in columns {
       let tokenizer = SQLTokenizer(each.expression)
@@ -107,7 +108,7 @@ package struct ResultColumns {
   /// A term of GROUP BY, with the number of a column replaced by the column.
   package func ordinal(_ term: String) -> String { ordinal(term).map(\.expression) ?? term }
 
-  /// A column to identify rows by, with the name that it is given.
+  /// A key column, with its alias.
   func item(_ text: String) -> String { name(text).flatMap(column(named:))?.item ?? text }
 
   /// A term of the SELECT's own order, with the number or name of a column replaced by the column.
@@ -115,12 +116,13 @@ package struct ResultColumns {
     replacingFirst(of: term) { $0.isReference ? $0.expression : "(\($0.expression))" } ?? term
   }
 
-  /// As above, by the name of the column; nil: not a column, or without a known name.
+  /// As above, but replaced by the name of the column; nil if the term is not a column, or its name is unknown.
   package func name(ofTerm term: String) -> String? {
     replacingFirst(of: term) { $0.name.map { "\"\($0.replacing("\"", with: "\"\""))\"" } }
   }
 
-  /// A term in which what it begins with is a column: that, up to COLLATE, ASC, DESC or NULLS, replaced.
+  /// Replaces the column that a term begins with, up to COLLATE, ASC, DESC or NULLS. Nil if the term does not begin
+  /// with a column.
   private func replacingFirst(of term: String, _ replacement: (Column) -> String?) -> String? {
     let tokenizer = SQLTokenizer(term)
     let tokens = Array(tokenizer)
@@ -133,10 +135,10 @@ package struct ResultColumns {
     return end == nil ? new : "\(new) \(String(decoding: bytes[length...], as: UTF8.self))"
   }
 
-  /// The name of the column that a term of GROUP BY is; nil: not a column, or without a known name.
+  /// The name of the column that a term of GROUP BY is; nil if the term is not a column, or its name is unknown.
   func name(ofExpression text: String) -> String? { column(of: text)?.name }
 
-  /// A column by its number, its name, or what it is. A name alone may be one of `*`.
+  /// A column given by its number, name or expression. An unknown name may be a column of `*`.
   private func column(of text: String) -> Column? {
     let name = name(text)
     if let known = ordinal(text) ?? name.flatMap(column(named:)) ?? byExpression[text].map({ columns[$0] }) {
@@ -146,7 +148,7 @@ package struct ResultColumns {
     return Column(item: text, expression: text, name: name, isReference: true)
   }
 
-  /// The name that a text of one identifier stands for.
+  /// The identifier that a text consists of; nil if the text is anything else.
   private func name(_ text: String) -> String? {
     let tokenizer = SQLTokenizer(text)
     let tokens = Array(tokenizer)
@@ -154,7 +156,7 @@ package struct ResultColumns {
     return tokenizer.unquotedText(of: tokens[0])
   }
 
-  /// An expression over the result's columns, written over the SELECT's own tables.
+  /// Rewrites an expression over the result's columns as one over the SELECT's own tables.
   func meaning(of text: String) -> String {
     let tokenizer = SQLTokenizer(text)
     let tokens = Array(tokenizer)
@@ -176,24 +178,24 @@ package struct ResultColumns {
 }
 
 extension SelectStatement {
-  /// Identifies the rows of its result.
+  /// The key that identifies the rows of a SELECT's result.
   package enum Key: Equatable {
     case allColumns
     case columns([String])
-    /// Nothing that the text says.
+    /// The text does not show a key.
     case unknown
   }
 
-  /// The names under which its result has columns of a table that it reads; nil: one of them is not in it.
+  /// The names of a table's columns in the SELECT's result; nil if the result lacks one of them.
   ///
-  /// - Parameter isOnly: whether it reads no other table.
+  /// - Parameter isOnly: whether the SELECT reads no other table.
   package func names(of columns: [String], in table: String, isOnly: Bool) -> [String]? {
     let result = ResultColumns(cores[0])
     let names = columns.compactMap { result.name(of: $0, in: table, isOnly: isOnly) }
     return names.count == columns.count ? names : nil
   }
 
-  /// The columns of its result without the names that they are given.
+  /// The columns of the SELECT's result without their aliases.
   package var expressions: [String] { ResultColumns(cores[0]).expressions }
 
   package var key: Key {

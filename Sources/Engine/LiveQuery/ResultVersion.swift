@@ -1,12 +1,12 @@
 package import RankedCollections
 
-/// One state of a result. Immutable; versions share what they have in common.
+/// One state of a result. It is immutable, and versions share the parts that are equal.
 ///
-/// Owner: the follower of its controller. A version does not cross threads, only frames made of it do.
+/// Owner: the follower of its controller. A version stays on its thread; only frames made from it go to other threads.
 package final class ResultVersion {
   /// Counts up within a controller.
   package let number: Int
-  /// The rows a client may see: the query's `limit` is applied.
+  /// The rows that a client may see, after the query's `limit` is applied.
   package let tree: SectionedTree
   /// The values alongside the result, in the order of their names.
   package let alongside: [NamedValue]

@@ -1,22 +1,22 @@
-/// How the rows of a result are sorted, as far as its columns tell: protocol 3.2, `order` and `sectionOrder`.
+/// How the rows of a result are sorted, as far as its columns show this: protocol 3.2, `order` and `sectionOrder`.
 ///
-/// With it a client can place a row of its own.
+/// With it, a client can find the place of a new row.
 package struct RowOrder: Hashable, Sendable {
-  /// The terms by which rows stand within a section, the key last. Empty: not known, as with a server that does not
-  /// send them.
+  /// The terms that sort rows within a section, the key last. Empty if unknown, as with a server that does not send
+  /// them.
   package var terms: [Term] = []
-  /// The names of sections; nil: all rows are one section.
+  /// The order of sections by name; nil if all rows are one section.
   package var section: Term?
-  /// Whether sections come in the order of their names.
+  /// Whether sections are in the order of their names.
   package var sortsSections = true
 
   package init() {}
 
-  /// An expression by which rows sort.
+  /// An expression that sorts rows.
   package struct Term: Hashable, Sendable {
-    /// The result's column that has the value, or that `calls` are applied to; nil: it is not among the columns.
+    /// The result's column that has the value, or that `calls` are applied to; nil if the result has no such column.
     package var column: String?
-    /// Where `column` is nil and the value is a table's column: that column with its table, as in `well.name`.
+    /// If `column` is nil and the value is a table's column: that column with its table, as in `well.name`.
     package var source: String?
     /// The functions applied to the column's text, in their order.
     package var calls: [Call] = []
@@ -27,11 +27,11 @@ package struct RowOrder: Hashable, Sendable {
     package init() {}
   }
 
-  /// A function of one text.
+  /// A function of a text.
   package enum Call: Hashable, Sendable {
     case upper
     case lower
-    /// The first character is 1.
+    /// A part of the text, in characters; the first character is 1.
     case substr(start: Int, length: Int?)
   }
 }

@@ -1,9 +1,9 @@
 /// One token of SQL text.
 package struct SQLToken: Sendable, Equatable {
   package enum Kind: Sendable, Equatable {
-    /// A bare word: a name, a keyword or a function. Only SQLite's grammar can tell which.
+    /// A bare word, which may be a name, a keyword or a function. Only SQLite's grammar can distinguish these.
     case identifier
-    /// `"name"`, `[name]` or `` `name` ``. A `"name"` that names nothing is a string literal to SQLite.
+    /// `"name"`, `[name]` or `` `name` ``. SQLite reads a `"name"` that does not exist as a string literal.
     case quotedIdentifier
     /// `'text'`.
     case string
@@ -17,9 +17,9 @@ package struct SQLToken: Sendable, Equatable {
     case symbol
     /// `-- to the end of the line` or `/* … */`.
     case comment
-    /// A string, quoted name or `/*` comment that does not end: everything up to the end of the text.
+    /// A string, quoted name or `/*` comment that does not end. It contains everything up to the end of the text.
     ///
-    /// SQLite accepts a comment that the end of the text cuts off. In a fragment it would swallow whatever follows.
+    /// SQLite accepts a comment without an end. In a fragment it would hide everything that follows the fragment.
     case unterminated
     /// A token that SQLite refuses: a stray byte, `1abc`, `x'0'`, a NUL.
     case illegal
@@ -36,6 +36,6 @@ package struct SQLToken: Sendable, Equatable {
 }
 
 extension SQLToken.Kind {
-  /// Whether it can be a table's name: SQLite takes a text for one where only a name can stand.
+  /// Whether it can be a table's name. SQLite accepts a string as a name where only a name can be.
   package var mayBeName: Bool { self == .identifier || self == .quotedIdentifier || self == .string }
 }

@@ -1,11 +1,11 @@
-/// Cuts SQL into tokens by the rules of SQLite's own tokenizer (`tokenize.c` of 3.40).
+/// Splits SQL into tokens by the rules of SQLite's own tokenizer (`tokenize.c` of 3.40).
 ///
-/// It knows no grammar. Every byte of the text that is not white space belongs to exactly one token, in order, so
-/// a text without `unterminated` and `illegal` tokens is cut here exactly where SQLite cuts it. O(length of the
+/// It does not know the grammar. Every byte of the text that is not white space belongs to exactly one token, in order.
+/// So a text without `unterminated` and `illegal` tokens is split exactly where SQLite splits it. O(length of the
 /// text).
 package struct SQLTokenizer: Sequence, IteratorProtocol {
   private let bytes: [UInt8]
-  /// Where the next token, or white space before it, begins.
+  /// Where the next token begins, or the white space before it.
   private var position = 0
 
   package init(_ bytes: [UInt8]) {
@@ -21,10 +21,10 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
     String(decoding: bytes[token.range], as: UTF8.self)
   }
 
-  /// The text of an identifier, string or quoted identifier without its quotes; of any other token as it is.
+  /// The text of an identifier, string or quoted identifier without its quotes. The text of other tokens is unchanged.
   package func unquotedText(of token: SQLToken) -> String {
     guard token.kind == .quotedIdentifier || token.kind == .string else { return text(of: token) }
-    // By bytes: to Swift a quote and the combining mark behind it are one character.
+    // Quotes are compared by bytes, because Swift sees a quote and a following combining mark as one character.
     let quote = bytes[token.range.upperBound - 1]
     var result: [UInt8] = []
     var index = token.range.lowerBound + 1
@@ -47,7 +47,7 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
 
   // MARK: - Bytes
 
-  /// The byte `offset` places after `position`; 0 behind the end, as in SQLite's NUL-terminated text.
+  /// The byte at `position` + `offset`; 0 after the end, as in SQLite's NUL-terminated text.
   private func byte(_ offset: Int) -> UInt8 {
     position + offset < bytes.count ? bytes[position + offset] : 0
   }
@@ -58,7 +58,7 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
   private mutating func skipSpace() {
     while position < bytes.count {
       if Self.startsSpace(bytes[position]) {
-        // A vertical tab is white space to SQLite behind other white space, and illegal at the start of a token.
+        // To SQLite, a vertical tab is white space after other white space, and illegal at the start of a token.
         repeat { position += 1 } while position < bytes.count && Self.isSpace(bytes[position])
       } else if bytes[position] == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF {
         position += 3
@@ -124,7 +124,7 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
 
   private func number() -> (SQLToken.Kind, Int) {
     if byte(0) == UInt8(ascii: "0") && byte(1) | 0x20 == UInt8(ascii: "x") && Self.isHexDigit(byte(2)) {
-      // No check of what follows: SQLite reads `0x1g` as a number and a name.
+      // The next byte is not checked, because SQLite reads `0x1g` as a number and a name.
       return (.number, end(from: 3, while: Self.isHexDigit))
     }
     var offset = end(from: 0, while: Self.isDigit)
@@ -140,7 +140,7 @@ package struct SQLTokenizer: Sequence, IteratorProtocol {
     return (last == offset ? .number : .illegal, last)
   }
 
-  /// `:name` and its like, with the suffixes `::more` and `(text)` that SQLite allows for Tcl's variables.
+  /// Parameters such as `:name`, with the suffixes `::more` and `(text)` that SQLite allows for Tcl's variables.
   private func namedParameter() -> (SQLToken.Kind, Int) {
     var offset = 1
     var count = 0

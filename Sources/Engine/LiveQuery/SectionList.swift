@@ -1,6 +1,6 @@
 import Synchronization
 
-/// All sections of a version in order, shared by its snapshots, and what they are encoded as, which is done once.
+/// All sections of a version in order, shared by its snapshots. They are encoded only once.
 ///
 /// Any thread.
 package final class SectionList: Sendable {

@@ -1,20 +1,20 @@
-/// A SELECT taken apart into its clauses. Expressions stay text, which SQLite alone judges.
+/// A SELECT divided into its clauses. Expressions stay text, which only SQLite interprets.
 ///
 ///     [WITH …] SELECT … FROM … [UNION …] [ORDER BY …] [LIMIT … OFFSET …]
 package struct SelectStatement: Equatable, Sendable {
   /// A common table expression.
   package struct CommonTable: Equatable, Sendable {
-    /// With its columns where it names them: `t(a, b)`.
+    /// The table's name, with its columns if they are listed: `t(a, b)`.
     package var name: String
-    /// `AS`, perhaps with MATERIALIZED.
+    /// `AS`, or `AS` with MATERIALIZED or NOT MATERIALIZED.
     package var hint: String
     package var select: String
   }
 
-  /// One SELECT, or VALUES, of a compound.
+  /// One SELECT or VALUES of a compound SELECT.
   package struct Core: Equatable, Sendable {
     package var isDistinct = false
-    /// With the names that they are given.
+    /// The columns of the result, with their aliases.
     package var columns: [String] = []
     package var from: String?
     package var filter: String?
@@ -42,23 +42,23 @@ package struct SelectStatement: Equatable, Sendable {
   package var limit: String?
   package var offset: String?
 
-  /// - Returns: nil for what is no SELECT, or cannot be taken apart.
+  /// - Returns: nil if the text is not a SELECT, or cannot be divided.
   package init?(_ sql: String) {
     var reader = SelectReader(sql)
     do throws(Unreadable) { try reader.read(into: &self) } catch { return nil }
   }
 
-  /// Whether it has nothing that the parts of a query cannot say, but for its limit.
+  /// Whether all of its clauses, except perhaps the limit, have a corresponding part of a query.
   package var isPlain: Bool {
     commonTables.isEmpty && cores.count == 1 && offset == nil && !cores[0].isDistinct && cores[0].windows == nil
       && cores[0].from != nil
   }
 
-  /// Whether it has columns, FROM and WHERE, and perhaps an order, which says nothing where it stands in the place of a
-  /// table or a value.
+  /// Whether it has only columns, FROM and WHERE, and perhaps an order, which has no effect if the SELECT is in place
+  /// of a table or a value.
   package var isRowsAlone: Bool { isPlain && limit == nil && cores[0].groupBy.isEmpty && cores[0].having == nil }
 
-  /// Put together again.
+  /// The text of the statement, put together from its clauses.
   package var text: String {
     var parts: [String] = []
     if !commonTables.isEmpty {
@@ -93,7 +93,7 @@ extension SelectStatement.Core {
 private struct SelectReader {
   private let bytes: [UInt8]
   private let tokens: [SQLToken]
-  /// Bare words in upper case; other tokens as they are.
+  /// The texts of the tokens, with bare words in upper case.
   private let words: [String]
   private var position = 0
 
@@ -101,7 +101,7 @@ private struct SelectReader {
     var bytes = Array(sql.utf8)
     let tokenizer = SQLTokenizer(bytes)
     let all = Array(tokenizer)
-    // The clauses are put together in other ways, where a comment would hide what comes behind it.
+    // Comments are removed, because clauses are put together in other ways, and a comment would hide the text after it.
     for comment in all where comment.kind == .comment {
       for index in comment.range { bytes[index] = UInt8(ascii: " ") }
     }
@@ -145,21 +145,21 @@ private struct SelectReader {
 
   private static let coreEnds: Set<String> = ["UNION", "INTERSECT", "EXCEPT", "ORDER", "LIMIT"]
 
-  /// Whether a clause begins at a token. Some of the words have other meanings as well.
+  /// Whether a clause begins at a token. Some of the words that begin clauses have other meanings as well.
   private func isClause(_ index: Int, _ ends: Set<String>) -> Bool {
     guard tokens[index].kind == .identifier, ends.contains(words[index]) else { return false }
     switch words[index] {
-    // `a IS NOT DISTINCT FROM b`.
+    // In `a IS NOT DISTINCT FROM b`, FROM does not begin a clause.
     case "FROM": return index == 0 || words[index - 1] != "DISTINCT"
     case "GROUP", "ORDER": return index + 1 < words.count && words[index + 1] == "BY"
-    // Not reserved: a column may be called so.
+    // WINDOW is not reserved, so it may be the name of a column.
     case "WINDOW": return index + 3 < words.count && words[index + 2] == "AS" && words[index + 3] == "("
     case "OFFSET": return index + 1 < words.count
     default: return true
     }
   }
 
-  /// The parts between commas, outside of parentheses, up to the first of some words or the end.
+  /// The parts between commas outside parentheses, up to one of the words `ends` or the end of the text.
   private mutating func list(upTo ends: Set<String>) throws(Unreadable) -> [String] {
     var parts: [String] = []
     var (start, depth) = (position, 0)
@@ -179,7 +179,7 @@ private struct SelectReader {
     return parts + [try text(start..<position)]
   }
 
-  /// The text after a word, up to the first of others; nil: the word is missing.
+  /// The text after a word, up to one of the words `ends`; nil if the word is missing.
   private mutating func clause(_ word: String, upTo ends: Set<String>) throws(Unreadable) -> String? {
     guard position < tokens.count, isClause(position, [word]) else { return nil }
     position += 1
@@ -251,7 +251,7 @@ private struct SelectReader {
     return false
   }
 
-  /// `a`, `a OFFSET b`, or `b, a`.
+  /// Reads a limit of the form `a`, `a OFFSET b`, or `b, a`.
   private mutating func readLimit(_ statement: inout SelectStatement) throws(Unreadable) {
     let terms = try list(upTo: ["OFFSET"])
     guard terms.count <= 2 else { throw Unreadable() }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A whole result for a client that starts: protocol 3.2, before it is written as JSON.
+/// A whole result for a client that begins a subscription: protocol 3.2, before it is written as JSON.
 package struct Snapshot: Sendable {
   package let version: String
   package let commit: Int64
@@ -8,19 +8,19 @@ package struct Snapshot: Sendable {
   package let key: [String]
   package let total: Int
   package let sections: SectionList
-  /// Nil when everything is wanted.
+  /// The wanted window; nil if all rows are wanted.
   package let window: Window?
-  /// Offset in the result of the first of `rows`.
+  /// The offset in the result of the first of `rows`.
   package let offset: Int
   package let rows: PackedRows
-  /// The rows that one message has; the others follow in `rows` messages.
+  /// The rows that this message contains; the others follow in `rows` messages.
   package var range: Range<Int>
-  /// In the order of their names.
+  /// Values alongside the result, in the order of their names.
   package let alongside: [NamedValue]
   /// Likewise.
   package let totals: [NamedValue]
   package let order: RowOrder
-  /// The message with all rows.
+  /// The encoded message with all rows.
   private let message = MessageOfSnapshot()
 
   package init(
@@ -43,11 +43,12 @@ package struct Snapshot: Sendable {
     self.order = order
   }
 
-  /// In a snapshot that was read: `rows` is a part, and others follow.
+  /// Whether, in a snapshot that was read, `rows` are only a part, and others follow.
   package var isPart = false
   package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 
-  /// The snapshot as a message, written once for each shape when it is first sent whole. Not for parts.
+  /// The snapshot as a message. It is encoded once for each shape, when it is first sent whole. Must not be called for
+  /// parts.
   package func message(_ shape: Shape, _ write: () -> [UInt8]) -> [UInt8] {
     range == 0..<rows.count ? message.written(shape, write) : write()
   }

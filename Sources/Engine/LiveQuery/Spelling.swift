@@ -1,7 +1,7 @@
 /// Suggestions for misspelt names.
 package enum Spelling {
-  /// The name that a word becomes with the fewest letters put in, taken out or replaced; nil when all take more than
-  /// two, or more than half of the word.
+  /// The name that a word becomes if the fewest letters are inserted, removed or replaced; nil if more than two
+  /// letters, or more than half of the word, would have to change.
   package static func nearest(to word: String, of names: some Sequence<String>) -> String? {
     let word = word.lowercased()
     let nearest = names.map { (name: $0, distance: editDistance($0.lowercased(), word)) }.min {
@@ -10,7 +10,8 @@ package enum Spelling {
     return nearest.flatMap { $0.distance <= min(2, word.count / 2) ? $0.name : nil }
   }
 
-  /// The end of a sentence about a word that is none of the names; nil without one that was probably meant.
+  /// The end of a sentence about an unknown name, which suggests the name that was probably meant; nil if there is no
+  /// such name.
   package static func hint(for word: String, of names: some Sequence<String>) -> String? {
     nearest(to: word, of: names).map { ": did you mean \($0)?" }
   }

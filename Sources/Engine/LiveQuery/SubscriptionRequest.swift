@@ -1,12 +1,12 @@
-/// A client's request for a subscription that it has.
+/// A client's request that concerns one of its subscriptions.
 package enum SubscriptionRequest: Sendable {
-  /// The window moves; the answer is its rows.
+  /// Moves the window; the answer is the rows of the new window.
   case window(Window)
-  /// The answer is these rows; the window stays where it is.
+  /// Fetches these rows; the window stays where it is.
   case fetch(Window)
-  /// Where the row with a key is.
+  /// Finds the place of the row with a key.
   case locate([SQLValue])
-  /// Another query in the place of the subscription's; the window stays when none is given.
+  /// Replaces the subscription's query by another query. The window stays if no window is given.
   case requery(Query, Window?)
   case resync
 

@@ -1,5 +1,5 @@
-// Totals of a result and of its sections, as a `SectionedTree` keeps them: names, values and errors in turn, packed, in
-// the order of the names.
+// Totals of a result and of its sections in the form that a `SectionedTree` keeps: packed names, values and errors in
+// turn, in the order of the names.
 
 extension PackedValues {
   package mutating func appendTotal(_ name: String, _ value: PackedValue) {
@@ -8,7 +8,7 @@ extension PackedValues {
     append(SQLValue.null)
   }
 
-  /// - Parameter error: why it cannot be computed.
+  /// - Parameter error: why the total cannot be computed.
   package mutating func appendTotal(_ name: String, _ value: SQLValue, error: String?) {
     append(SQLValue.text(name))
     append(value)
@@ -17,7 +17,7 @@ extension PackedValues {
 }
 
 extension [NamedValue] {
-  /// From the bytes that a `SectionedTree` keeps.
+  /// Decodes the bytes that a `SectionedTree` keeps.
   package init(totals bytes: [UInt8]) {
     // Most lists have no totals.
     if bytes.isEmpty { self = [] } else { self = Self.all(bytes) }
@@ -32,7 +32,8 @@ extension [NamedValue] {
     }
   }
 
-  /// The totals that differ from former ones of the same names, bit by bit; all of them if there were no former ones.
+  /// The totals that differ, bit by bit, from former totals of the same names; all of them if there were no former
+  /// totals.
   init(totals bytes: [UInt8], changedSince former: [UInt8]) {
     if former.isEmpty {
       self.init(totals: bytes)

@@ -1,9 +1,9 @@
-/// A client's write: all of it is done, or nothing.
+/// A client's write: either all of its statements take effect, or none.
 package struct Transaction: Sendable {
   package struct Statement: Sendable {
     package var sql: String
     package var parameters: Query.Parameters
-    /// How many rows it has to change; nil: any number.
+    /// The number of rows that it must change; nil if any number is accepted.
     package var expectedChanges: Int?
 
     package init(sql: String, parameters: Query.Parameters, expectedChanges: Int? = nil) {
@@ -14,9 +14,10 @@ package struct Transaction: Sendable {
   }
 
   package var statements: [Statement]
-  /// Values of the parameters that stand for claims, by their names.
+  /// The values of parameters that stand for claims, by their names.
   package var claims: [String: SQLValue]
-  /// Whether parameters need not be used: those of published statements are for all of them.
+  /// Whether parameters need not be used in every statement, because those of a published transaction are for all of
+  /// its statements.
   package var isPublished = false
   /// Whether its statements may return rows: SELECT and RETURNING.
   package var mayReturnRows = true
@@ -29,11 +30,11 @@ package struct Transaction: Sendable {
 
 /// The outcome of a transaction.
 package struct CommittedTransaction: Sendable {
-  /// Rows.
+  /// The number of rows that it changed.
   package var changes: Int
   /// The number of the state that it led to.
   package var commit: Int64
-  /// The result of each statement; nil: they were too large to be remembered for a repeat.
+  /// The result of each statement; nil if they were too large to be kept for a repeated request.
   package var results: [StatementResult]?
 
   package init(_ results: [StatementResult], commit: Int64) {
@@ -46,9 +47,9 @@ package struct CommittedTransaction: Sendable {
 /// The outcome of one statement.
 package struct StatementResult: Sendable {
   package var changes: Int
-  /// The rowid of the row that it inserted last; nil when it inserted none.
+  /// The rowid of the row that it inserted last; nil if it inserted no row.
   package var lastInsertRowid: Int64?
-  /// Empty for a statement that gives no rows.
+  /// The columns; empty for a statement that returns no rows.
   package var columns: [String] = []
   package var rows: [[SQLValue]] = []
 

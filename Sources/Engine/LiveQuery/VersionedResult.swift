@@ -1,16 +1,16 @@
 package import Ground
 package import RankedCollections
 
-/// The result of one query: its newest version, and how the next one is made of changes.
+/// The result of one query: its newest version, from which changes make the next one.
 ///
-/// Pure: it reads no database. Its owner, a list, looks changed rows up.
+/// It reads no database; its owner, a list, looks up changed rows.
 ///
-/// Mutable state: `editor`, which stands at the newest version's whole tree; `published`; `newest`.
+/// Mutable state: `editor`, whose tree is the newest version's whole tree; `published`; `newest`.
 package struct VersionedResult {
   package private(set) var editor: SectionedTreeEditor
   /// The whole tree of the newest version.
   private var published: SectionedTree
-  /// The offsets, in the whole tree, of the rows that LIMIT and OFFSET leave.
+  /// The offsets, in the whole tree, of the rows that LIMIT and OFFSET show.
   private var shown: Range<Int>
   package private(set) var newest: ResultVersion
 
@@ -21,11 +21,11 @@ package struct VersionedResult {
     newest = ResultVersion(number: 1, tree: editor.tree.rows(at: shown), alongside: alongside)
   }
 
-  /// Makes a version of edits.
+  /// Makes a new version by edits.
   ///
   /// - Parameters:
-  ///   - alongside: the values alongside the result; nil: as they were.
-  ///   - edit: changes the tree; when it throws, `replace` has to give a whole result.
+  ///   - alongside: the values alongside the result; nil if they are unchanged.
+  ///   - edit: changes the tree. If it throws, `replace` must be called with a whole result.
   /// - Returns: whether there is a new version; false if nothing differs.
   @discardableResult
   package mutating func update(
@@ -35,7 +35,7 @@ package struct VersionedResult {
     return publish(alongside)
   }
 
-  /// Puts another result in the place of the newest version's.
+  /// Replaces the newest version's result by a whole result.
   @discardableResult
   package mutating func replace(
     _ fetched: SectionedTreeEditor, shown: Range<Int>, alongside: [NamedValue]? = nil
@@ -57,7 +57,7 @@ package struct VersionedResult {
   /// Whether the whole tree has a row of this identity. O(1) expected.
   package func contains(_ identity: Bytes) -> Bool { editor.contains(identity) }
 
-  /// Where the row with this identity is in the newest version. O(log n).
+  /// The place of the row with this identity in the newest version. O(log n).
   package func place(of identity: [UInt8]) -> (path: IndexPath, offset: Int)? {
     guard let (_, _, offset) = identity.withUnsafeBytes({ editor.position(of: $0) }), shown.contains(offset) else {
       return nil

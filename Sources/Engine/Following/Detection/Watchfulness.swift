@@ -1,24 +1,24 @@
 import Ground
 import Store
 
-/// Decides how commits to a database in WAL mode are noticed: by a timer while they keep coming, otherwise by inotify.
+/// Decides how commits to a database in WAL mode are detected: by a timer while they keep coming, otherwise by inotify.
 ///
 /// A notification costs the writer 15 to 20 µs, mostly for waking a thread. Looking at the WAL-index costs the writer
-/// nothing, but a look takes processor time, so there are looks only while commits are expected: since two came within
-/// the pause, until none has come for as long.
+/// nothing, but takes processor time. So the timer runs only while commits are expected: it begins when two commits
+/// come within `pause`, and ends when no commit has come for `pause`.
 struct Watchfulness {
-  /// How often to look when a commit is due. With the kernel's slack for timers, a fifth of a millisecond.
+  /// How often to look when a commit is due. With the kernel's timer slack this becomes a fifth of a millisecond.
   private static let shortest = Nanoseconds.microseconds(150)
-  /// At other times a commit is noticed after at most this part of the time since the one before.
+  /// At other times, a commit is detected after at most this part of the time since the previous commit.
   private static let share: UInt64 = 12
-  /// Commits further apart are noticed by inotify.
+  /// If commits are further apart than this, inotify reports them.
   static let pause = Nanoseconds.milliseconds(50)
 
   private var newest = Instant.distantPast
-  /// The time between the two newest commits: the next one is due after as long.
+  /// The time between the two newest commits. The next commit is expected after the same time.
   private var gap = Nanoseconds.max
 
-  /// There is a commit.
+  /// Called when there is a commit.
   mutating func noteCommit(_ now: Instant) {
     gap = now - newest
     newest = now

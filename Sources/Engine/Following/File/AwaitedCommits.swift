@@ -32,7 +32,7 @@ package final class CommitWaiter: Sendable {
   /// The followers have ended.
   deinit { refuse(Self.stopping) }
 
-  /// One more follower has reached the commit.
+  /// Called when one more follower has reached the commit.
   func reached() {
     let reply = state.withLock { state in
       state.left -= 1
@@ -53,14 +53,14 @@ package final class CommitWaiter: Sendable {
 ///
 /// Owner: the follower's thread.
 package struct AwaitedCommits {
-  /// By epoch, in ascending order of commits.
+  /// The waiters of each epoch, in ascending order of commits.
   private var waiters: [String: [CommitWaiter]] = [:]
   /// The earliest deadline of a waiter.
   package private(set) var nextDeadline = Instant.distantFuture
 
   package var isEmpty: Bool { waiters.isEmpty }
 
-  /// O(log n + waiters for higher commits).
+  /// Adds a waiter. O(log n + waiters for higher commits).
   package mutating func add(_ waiter: CommitWaiter) {
     let list = waiters[waiter.epoch] ?? []
     var low = 0
@@ -73,7 +73,7 @@ package struct AwaitedCommits {
     nextDeadline = min(nextDeadline, waiter.deadline)
   }
 
-  /// The follower has reached this commit.
+  /// Called when the follower has reached this commit.
   package mutating func reached(_ commit: Int64, in epoch: String) {
     guard !waiters.isEmpty, let list = waiters[epoch], let first = list.first, first.commit <= commit else { return }
     let count = list.firstIndex { $0.commit > commit } ?? list.count

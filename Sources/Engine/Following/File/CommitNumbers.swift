@@ -15,10 +15,11 @@ package struct CommitNumber: Equatable, Sendable {
 
 /// The numbers of the file's states, on which all followers agree.
 ///
-/// A follower that has counted the commits between two states proposes a number for the newer one. The first to see a
-/// state decides, and the others adopt its number. Counts are exact, so followers that saw different intermediate
-/// states agree as well. After a doubt the number of commits may be unknown and one follower counts fewer: the order is
-/// kept, and a follower's numbers never decrease, but a number that another state may have too is not exact.
+/// A follower that has counted the commits between two states proposes a number for the newer one. The first follower
+/// to see a state decides, and the others adopt its number. Counts are exact, so followers that saw different
+/// intermediate states agree as well. After a doubt the number of commits may be unknown, so that one follower counts
+/// fewer. Even then the order is kept, and a follower's numbers never decrease. A number that another state may also
+/// have is not exact.
 ///
 /// Any thread.
 package final class CommitNumbers: Sendable {
@@ -46,7 +47,7 @@ package final class CommitNumbers: Sendable {
       return last + 1
     }
 
-    /// Whether an unknown state can have this number to itself.
+    /// Whether no other state can have this number.
     func isFree(_ commit: Int64) -> Bool {
       commit > forgotten && !known.contains { $0.number.commit == commit }
     }
@@ -56,7 +57,7 @@ package final class CommitNumbers: Sendable {
   /// The number of the first state.
   package let first: Int64
 
-  /// - Parameter first: where to continue after a restart. Precondition: the file is at this commit.
+  /// - Parameter first: the number to continue with after a restart. Precondition: the file is at this commit.
   package init(startingAt first: Int64 = 0) { self.first = first }
 
   /// The highest number that was given.
@@ -64,7 +65,7 @@ package final class CommitNumbers: Sendable {
     state.withLock { state in max(first, state.known.last?.number.commit ?? first, state.forgotten) }
   }
 
-  /// The file was replaced: its states cannot be compared with earlier ones. Numbers continue.
+  /// Called when the file was replaced, because its states cannot be compared with earlier ones. Numbers continue.
   func forgetStates() {
     state.withLock { state in
       state.forgotten = max(state.forgotten, state.known.last?.number.commit ?? state.forgotten)
@@ -74,10 +75,10 @@ package final class CommitNumbers: Sendable {
 
   /// - Parameters:
   ///   - before: the number of the last state that the follower saw; `first` if it saw none.
-  ///   - commits: the commits that it counted since.
+  ///   - commits: the number of commits that it counted since then.
   package func number(of name: StateName, before: Int64, commits: Int64) -> CommitNumber {
     state.withLock { state in
-      // Nearly always, the state is newer than all known ones.
+      // In nearly all cases the state is newer than all known ones.
       if let last = state.known.last, name.isKnownAfter(last.state) {
         return state.add(name, CommitNumber(max(before + commits, last.number.commit + 1), isExact: true))
       }

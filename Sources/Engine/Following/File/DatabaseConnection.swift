@@ -21,7 +21,7 @@ package final class DatabaseConnection {
   /// Whether the file has another text encoding than when it was opened, so that no statement of this connection can be
   /// compiled.
   @exclusivity(unchecked) package private(set) var hasOtherEncoding = false
-  /// The number of the schema in which a statement was compiled last.
+  /// The schema's number when a statement was last compiled.
   @exclusivity(unchecked) private var compiledSchema: Int64?
   /// The schema of the last snapshot without a WAL.
   @exclusivity(unchecked) private var schemaText: SchemaText?
@@ -37,7 +37,7 @@ package final class DatabaseConnection {
   /// The deadline of the running query.
   package let deadline: Deadline
   private let path: String
-  /// The identity of the open file, whose name another file may take.
+  /// The identity of the open file. Another file may have its name by now.
   package let file: FileIdentity
   /// The state that the last snapshot saw.
   package var place: StatePlace {
@@ -47,9 +47,9 @@ package final class DatabaseConnection {
   private let opened: Connection
 
   /// - Parameters:
-  ///   - location: the path, or what `ReadOnlyFile` made of it.
+  ///   - location: the path, or what `ReadOnlyFile.location` returned for it.
   ///   - captures: see `ChangeCapture`.
-  ///   - state: what was kept of the file.
+  ///   - state: the kept state of the file; nil if nothing was kept.
   ///   - readsPosition: whether every snapshot must read the file's `ReplicaPosition`.
   package init(
     path: String, location: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock,
@@ -76,11 +76,12 @@ package final class DatabaseConnection {
     _ = Self.memoryLimit
   }
 
-  /// The memory limit of all connections of the process: sorting, grouping and recursion work in memory, and one query
-  /// could exhaust it.
+  /// Sets the memory limit of all connections of the process, because sorting, grouping and recursion work in memory,
+  /// and one query could exhaust it.
   private static let memoryLimit = sqlite3_hard_heap_limit64(1 << 30)
 
-  /// Statements of queries, and the connection with them, may outlive this object and its deadline.
+  /// Removes the progress handler, because queries' statements, and with them the connection, may outlive this object
+  /// and its deadline.
   deinit { sqlite3_progress_handler(raw, 0, nil, nil) }
 
   /// Must be called before each access to the database, because other processes may have shortened its -shm.
@@ -98,14 +99,15 @@ package final class DatabaseConnection {
     try transaction.run(isLate: false, body)
   }
 
-  /// The tables that have changed, where frames of the WAL hold all that has; nil: a transaction is needed. To be
+  /// The tables that have changed, if frames of the WAL contain all changes; nil if a transaction is needed. To be
   /// followed by `tick`.
   package func changedTables() -> [Int]? { positionReader == nil ? capture.identifyFromFrames() : nil }
 
   /// Runs `body` as `snapshot` does.
   ///
-  /// - Parameter readsFramesAlone: after `changedTables`, without a transaction; one is begun once something else is
-  ///   read (`transaction`). If the file is in another state by then, that cannot be read.
+  /// - Parameter readsFramesAlone: whether `changedTables` has shown that frames are enough. The tick then has no
+  ///   transaction until something else must be read (`transaction`). If the file is in another state by then, it
+  ///   cannot be read.
   package func tick(readsFramesAlone: Bool, _ body: () throws -> Void) throws {
     hasReadFramesAlone = readsFramesAlone
     guard readsFramesAlone else {
@@ -116,7 +118,8 @@ package final class DatabaseConnection {
     try transaction.run(isLate: true, body)
   }
 
-  /// While another connection writes at full speed, one try in ten meets a commit.
+  /// The most tries to begin a transaction in a known state. While another connection writes at full speed, one try in
+  /// ten meets a commit.
   private static let tries = 10_000
 
   private func beginSnapshot() throws {
@@ -149,16 +152,17 @@ package final class DatabaseConnection {
     return lastSchema
   }
 
-  /// A backup that is restored into the file may have another encoding, which a connection cannot change to.
+  /// Checks the encoding. A backup that was restored into the file may have another encoding, which a connection cannot
+  /// change to.
   private func checkEncoding() throws(SQLiteFailure) {
     if compiledSchema == schemaVersion { return }
-    // Only a step compares the schema's number with the one that is known.
+    // Only running a statement makes SQLite compare the schema's number with the known one.
     _ = try PreparedStatement(raw, "SELECT 1 FROM main.sqlite_master", isPersistent: false).step()
     compiledSchema = schemaVersion
   }
 
-  /// Without a WAL, a file that was written over may look like a commit. If the number of its schema is the same by
-  /// chance, SQLite takes the schema for the one that it knows.
+  /// Checks the schema of a file without a WAL. If the file was written over, this may look like a commit. If the
+  /// schema's number happens to be the same, SQLite uses the schema that it knows.
   private func checkSchemaText() throws {
     var hasher = Hasher()
     let statement = try PreparedStatement(
@@ -180,8 +184,8 @@ package final class DatabaseConnection {
     let hash: Int
   }
 
-  /// SQLite's indexes for one statement miss rows where a column under RTRIM is joined (seen with 3.40.1): joins would
-  /// lack rows that look-ups find. To be removed when no SQLite that we run with does so.
+  /// Switches off automatic indexes. With them, SQLite misses rows if a column under RTRIM is joined (seen with
+  /// 3.40.1), so that joins would lack rows that look-ups find. To be removed once no supported SQLite does so.
   private func avoidAutomaticIndexes() throws(SQLiteFailure) {
     let uses = try PreparedStatement(
       raw, "SELECT 1 FROM main.sqlite_master WHERE sql LIKE '%rtrim%' LIMIT 1", isPersistent: false)

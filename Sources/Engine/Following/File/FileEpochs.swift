@@ -1,15 +1,16 @@
 package import Store
 import Synchronization
 
-/// The epochs of a file's versions and commits, shared by all that follow it.
+/// The epochs of a file's versions and commits, shared by all of its followers.
 ///
-/// A new epoch begins when the file is replaced, which invalidates earlier versions. The first to notice begins it, and
-/// the others join. A replica's epochs are the writer's, and stand in the file (`ReplicaPosition`).
+/// A new epoch begins when the file is replaced, which invalidates earlier versions. The first follower to notice this
+/// begins the epoch, and the others join it. A replica's epochs are those of the writer, and are stored in the file
+/// (`ReplicaPosition`).
 ///
 /// Any thread.
 package final class FileEpochs: Sendable {
   package struct Epoch: Equatable, Sendable {
-    /// Counts the epochs of this process; -1: an epoch that no other connection has joined.
+    /// The epoch's number in this process; -1 for an epoch that no other connection has joined.
     let number: Int
     /// The name in version names: the same on all servers of the epoch.
     package let name: String
@@ -17,11 +18,11 @@ package final class FileEpochs: Sendable {
 
   private struct State {
     var current: Epoch
-    /// The file of the epoch; nil: none was opened yet.
+    /// The file of the epoch; nil if no file was opened yet.
     var file: FileIdentity?
-    /// The -wal or -shm was deleted: opening the file again begins another epoch.
+    /// Whether the -wal or -shm was deleted, so that opening the file again begins another epoch.
     var isLost = false
-    /// How often the commits of a replica's file decreased within the epoch.
+    /// The number of times that the commits of a replica's file decreased within the epoch.
     var falls = 0
     /// The ticket of the latest transaction that saw the file in this epoch.
     var seen: UInt64 = 0
@@ -46,7 +47,7 @@ package final class FileEpochs: Sendable {
   private static var newName: String { String(UInt64.random(in: 0...UInt64.max), radix: 36) }
 
   /// - Parameters:
-  ///   - name: the first epoch's name; nil: a new, unique one.
+  ///   - name: the first epoch's name; nil for a new, unique name.
   ///   - renewed: called when another epoch has begun, on the thread that has begun it.
   package init(startingWith name: String? = nil, renewed: (@Sendable (String) -> Void)? = nil) {
     state = Mutex(State(current: Epoch(number: 0, name: name ?? Self.newName)))
@@ -61,7 +62,7 @@ package final class FileEpochs: Sendable {
   /// Whether the epoch is the newest.
   func isNewest(_ epoch: Epoch) -> Bool { newestNumber.load(ordering: .acquiring) == epoch.number }
 
-  /// A file was opened: returns the epoch of its states.
+  /// Called when a file was opened. Returns the epoch of its states.
   package func opened(_ file: FileIdentity) -> (epoch: Epoch, isNew: Bool) {
     changing { state in
       defer { state.file = file }
@@ -69,7 +70,7 @@ package final class FileEpochs: Sendable {
     }
   }
 
-  /// A file whose -wal or -shm was deleted was closed.
+  /// Called when a file was closed because its -wal or -shm was deleted.
   package func lost(_ epoch: Epoch) {
     state.withLock { if $0.current.number == epoch.number { $0.isLost = true } }
   }
@@ -82,7 +83,7 @@ package final class FileEpochs: Sendable {
   /// Begins another epoch of the same file.
   package func begin(_ name: String?) { _ = changing { $0.begin(name ?? Self.newName) } }
 
-  /// Must be taken before a transaction begins that reads a position.
+  /// A ticket, which must be taken before a transaction that reads a position begins.
   func ticket() -> UInt64 {
     state.withLock { state in
       state.tickets += 1
@@ -90,14 +91,15 @@ package final class FileEpochs: Sendable {
     }
   }
 
-  /// A transaction has read a position of another epoch than `epoch`, or one before the last that was seen in it.
+  /// Called when a transaction has read a position of another epoch than `epoch`, or an earlier position than the last
+  /// one seen.
   ///
   /// States of a file follow one another, so a transaction that began after others had seen the newest epoch shows that
-  /// epoch or a newer one. An earlier transaction may show a former epoch: its reader stays in that epoch, alone, until
-  /// it reads again.
+  /// epoch or a newer one. A transaction that began earlier may show a former epoch. Its reader then stays in that
+  /// epoch alone, until it reads again.
   ///
   /// - Parameters:
-  ///   - ticket: taken before the transaction.
+  ///   - ticket: the ticket that was taken before the transaction.
   ///   - isOfFile: whether the file that was read still has its name.
   func read(
     _ name: String, hasFallen: Bool, in epoch: Epoch, ticket: UInt64, isOfFile: @autoclosure () -> Bool
@@ -106,13 +108,14 @@ package final class FileEpochs: Sendable {
     var isAlone = false
     var result = changing { state in
       if state.current.name == name {
-        // Other followers that saw the commits decrease have joined, or will.
+        // Other followers that see the commits decrease join the epoch that is begun here.
         if hasFallen, state.current.number == epoch.number {
           let falls = state.falls + 1
           state.begin(name)
           state.falls = falls
         } else if state.falls > 0, !hasFallen, state.current.number != epoch.number, ticket <= state.seen {
-          // It may show a commit from before the fall, and would see the same fall once more.
+          // The transaction may show a commit from before the decrease. In the new epoch it would see the decrease
+          // again.
           isAlone = true
         }
       } else if mayBegin, ticket > state.seen {

@@ -2,9 +2,9 @@ package import ChangeCapture
 package import Ground
 package import Store
 
-/// A file that a process follows: what all of its threads that do so share. Lists' followers, the feed and the
-/// publisher each have a connection of their own, and one memory of what is in the tables (`FileCaptures`); readers
-/// have the names of its states, and what others find of the file.
+/// State that all threads of a process share which follow or read one file. Lists' followers, the feed and the
+/// publisher each have a connection of their own, and share what is remembered of the tables (`FileCaptures`). Readers
+/// share the numbers of the file's states, and the findings about its replacement (`FileUsers`).
 ///
 /// Any thread.
 package final class FollowedFile: Sendable {
@@ -17,7 +17,7 @@ package final class FollowedFile: Sendable {
   /// The memory of its tables.
   let captures = FileCaptures()
 
-  /// - Parameter users: all that have the file open in this process.
+  /// - Parameter users: shared by all threads of this process that have the file open.
   package init(
     _ path: String, numbers: CommitNumbers = CommitNumbers(), epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil
   ) {
@@ -30,9 +30,9 @@ package final class FollowedFile: Sendable {
   /// Reports writes to the file.
   package var watcher: DatabaseWatcher { users.watcher }
 
-  /// A thread's way to the file: opens it for following.
+  /// Creates the holder with which a thread opens the file for following.
   ///
-  /// - Parameter restored: what another process has kept of the file, for the first time.
+  /// - Parameter restored: the state that another process kept, for the first connection.
   package func holder(
     _ settings: ChangeCapture.Settings, clock: MonotonicClock, thread: (any Wakeable)? = nil,
     readsPosition: Bool = false,

@@ -12,17 +12,17 @@ package struct FollowerStatistics: Sendable {
   package var ticks = 0
   /// Ticks that began without a transaction.
   package var frameTicks = 0
-  /// Those of them that needed a transaction when the file had already changed.
+  /// Ticks that began without a transaction, and needed one when the file had already changed.
   package var lostStates = 0
   package var capture = CaptureStatistics()
-  /// Units of results that were brought up to date: from the pages that commits wrote, and by looking them up.
+  /// Units of results that were brought up to date: from the pages of commits, and by look-ups.
   package var evaluatedUnits = 0
   package var lookedUpUnits = 0
   /// Queries run from scratch.
   package var refetches = 0
   package var snapshots = 0
   package var patches = 0
-  /// Lists that were compared with a fresh run of their queries, and lists that differed.
+  /// Lists that were compared with a fresh run of their queries, and the number of them that differed.
   package var selfChecks = 0
   package var divergences = 0
   package var tickDurations = TickDurations()
@@ -30,9 +30,9 @@ package struct FollowerStatistics: Sendable {
   package init() {}
 }
 
-/// Durations of ticks, from noticing a commit to handing over the resulting messages.
+/// Durations of ticks, from detecting a commit to handing over the resulting messages.
 package struct TickDurations: Sendable {
-  /// Ticks that have ended, whose durations `sum` adds up.
+  /// The number of ticks that have ended. `sum` is the sum of their durations.
   package private(set) var count = 0
   package private(set) var sum = Nanoseconds.zero
   /// Durations of the newest ticks, unordered.

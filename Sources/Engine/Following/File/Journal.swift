@@ -3,21 +3,21 @@ package import Ground
 package import Logging
 import Synchronization
 
-/// The knowledge of a capture's owner that is kept with the capture's state.
+/// The knowledge of a capture's owner, which is kept with the capture's state.
 package protocol KeptWithState: Sendable {
-  /// - Throws: where the bytes are not those of `add(to:)`.
+  /// - Throws: if the bytes are not those of `add(to:)`.
   init(_ reader: inout ByteReader) throws(ByteReader.Malformed)
   func add(to writer: inout ByteWriter)
 }
 
-/// The state of a file that a process keeps for the next one: that of one capture, and of its owner.
+/// Keeps the state of one capture and of its owner for the next process.
 ///
-/// A process reads it once. Whether to go on from it is up to the owner: the state may be the last of its process
-/// (`isLast`), or written since the machine was started (`isOfThisStart`). From then on it is not the last of any
-/// process; but a process that ends before its owner has begun anything (`begin`) has changed nothing, and leaves it as
-/// it was. States are encoded and written on a thread of their own. If several wait for it, only the newest is written.
+/// A process reads the state once. The owner decides whether to continue from it: the state may be the last of its
+/// process (`isLast`), or may have been written since the machine was started (`isOfThisStart`). Reading removes the
+/// mark that it is the last. If the process ends before its owner has begun (`begin`), it has changed nothing, and the
+/// mark is restored. A separate thread encodes and writes states. If several are waiting, only the newest is written.
 ///
-/// Any thread. Mutable state, in a mutex: what was found, and what is to be written.
+/// Any thread. Mutable state, in a mutex: the state that was found, and the state to be written.
 package final class Journal<Memory: KeptWithState>: Sendable {
   package struct Kept: Sendable {
     package var state: CaptureState
@@ -28,9 +28,9 @@ package final class Journal<Memory: KeptWithState>: Sendable {
 
   package struct Found: Sendable {
     package let kept: Kept
-    /// Nothing came after it in the process that kept it.
+    /// Whether it was the last state of the process that kept it.
     package let isLast: Bool
-    /// The machine has not been started since: what was written without a sync is there as well.
+    /// Whether the machine has not been restarted since, so that writes without a sync were not lost.
     package let isOfThisStart: Bool
   }
 
@@ -48,10 +48,10 @@ package final class Journal<Memory: KeptWithState>: Sendable {
   private let writing = JoinedThread()
   private let logger: Logger
 
-  /// Takes the file of a database, and reads it. A warning says why what is there cannot be used.
+  /// Locks the file of a database's state, and reads it. If the state cannot be used, a warning says why.
   ///
-  /// - Parameter part: what it is for.
-  /// - Throws: a sentence: the folder cannot be used, or another process has the file.
+  /// - Parameter part: the purpose of the state.
+  /// - Throws: an error message, if the folder cannot be used or another process has the file.
   package init(of database: String, part: String, in folder: String, logger: Logger) throws(StateFailure) {
     file = try StateFile(of: database, part: part, in: folder)
     self.logger = logger
@@ -64,7 +64,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
 
   deinit { release() }
 
-  /// The path of the state; what else is kept has it with another suffix.
+  /// The path of the state. Other files that are kept with it have the same path with another suffix.
   package var path: String { file.path }
 
   // MARK: - Reading
@@ -80,20 +80,20 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     }
   }
 
-  /// The state that the former process kept, until it is forgotten.
+  /// The state that the previous process kept; nil after `forgetFound`.
   package var found: Found? { work.withLock { $0.found } }
 
   package func forgetFound() { work.withLock { $0.found = nil } }
 
-  /// The owner begins, with what was found or without it.
+  /// Called when the owner begins, whether or not it uses the state that was found.
   package func begin() { work.withLock { $0.hasBegun = true } }
 
   // MARK: - Writing
 
   /// Has a state written soon.
   ///
-  /// - Parameter done: called on the thread that writes, also where that failed, but not for a state in whose place a
-  ///   newer one was written.
+  /// - Parameter done: called on the writing thread, even if the write failed. It is not called if a newer state was
+  ///   written instead.
   package func keep(_ kept: Kept, done: @escaping @Sendable () -> Void = {}) {
     let mustStart = work.withLock { work in
       work.waiting = (kept, done)
@@ -128,7 +128,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
       try file.write(state, isLast: isLast)
       work.withLock { $0.hasWarned = false }
     } catch {
-      // Once, because it is tried again and again.
+      // The error is logged once, because the write is tried again and again.
       let isFirst = work.withLock { work in
         defer { work.hasWarned = true }
         return !work.hasWarned
@@ -137,7 +137,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     }
   }
 
-  /// When this returns, no state is on the disk, until the last one is written.
+  /// Removes the state from the disk. No state is written afterwards, except the last one.
   package func remove() { file.remove() }
 
   /// Writes the last state of this process.
@@ -146,7 +146,7 @@ package final class Journal<Memory: KeptWithState>: Sendable {
     write(last, isLast: true)
   }
 
-  /// Releases the file to other processes. It is not written afterwards.
+  /// Releases the file to other processes. This process does not write it afterwards.
   package func release() {
     writing.join()
     let isUntouched = work.withLock { work in

@@ -1,18 +1,18 @@
 package import Ground
 
-/// The state of a follower besides its capture's, as it is kept with that: its epoch and commits.
+/// The state of a follower that is kept with its capture's state: its epoch and commits.
 package struct KeptMemory: KeptWithState {
   /// The epoch that the numbers belong to.
   package var epoch: String
-  /// The highest number that was given until then.
+  /// The highest number that was given so far.
   package var highest: Int64
-  /// By name, the first commit at which each table certainly was as it was last.
+  /// For each table, by name: the first commit since which it certainly has not changed.
   package var tables: [String: Int64] = [:]
-  /// By the name of its query, the commit from which on each list was what it was last, of those that were followed.
+  /// For each list that was followed, by the name of its query: the first commit since which it has not changed.
   package var lists: [String: Int64] = [:]
   /// The commits that ticks have seen.
   package var seen = SeenCommits()
-  /// The outcomes of repeatable transactions: opaque here, and kept with the first follower.
+  /// The outcomes of repeatable transactions, encoded. They are kept with the first follower.
   var promises: [UInt8] = []
 
   package init(epoch: String, highest: Int64) {
@@ -50,7 +50,7 @@ package struct KeptMemory: KeptWithState {
 extension ByteReader {
   fileprivate mutating func commit() throws(Malformed) -> Int64 { Int64(try packed(upTo: UInt64(Int64.max))) }
 
-  /// By name, numbers that are not negative.
+  /// Reads numbers that are not negative, by name.
   package mutating func numbers<Number: FixedWidthInteger>() throws(Malformed) -> [String: Number] {
     var numbers: [String: Number] = [:]
     for _ in 0..<(try count(ofAtLeast: 2)) {

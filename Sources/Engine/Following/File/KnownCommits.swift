@@ -1,12 +1,12 @@
 /// The commits that a follower's ticks have seen. Each of these numbers belongs to one state only.
 ///
-/// Bounded: consecutive commits share one range, and the oldest ranges are forgotten.
+/// Its memory is limited: consecutive commits share one range, and the oldest ranges are forgotten.
 package struct SeenCommits {
   /// Ascending, with gaps between them.
   private var ranges: [ClosedRange<Int64>] = []
   private static let most = 16_384
 
-  /// - Parameter commit: not lower than any that was added.
+  /// - Parameter commit: not lower than any commit that was added.
   mutating func add(_ commit: Int64) {
     guard let last = ranges.last else {
       ranges = [commit...commit]
@@ -21,16 +21,16 @@ package struct SeenCommits {
     ranges.append(commit...commit)
   }
 
-  /// Adds commits that a former process has seen.
+  /// Adds commits that the previous process has seen.
   ///
-  /// - Returns: false where they do not come after those before.
+  /// - Returns: false if they are not later than all commits so far.
   mutating func add(_ range: ClosedRange<Int64>) -> Bool {
     if let last = ranges.last, range.lowerBound <= last.upperBound { return false }
     ranges.append(range)
     return true
   }
 
-  /// The newest ranges, ascending: what is kept for the next process.
+  /// The newest ranges, ascending, which are kept for the next process.
   var newest: ArraySlice<ClosedRange<Int64>> { ranges.suffix(Self.most / 16) }
 
   /// O(log n).
@@ -47,22 +47,22 @@ package struct SeenCommits {
   mutating func removeAll() { ranges = [] }
 }
 
-/// The commits at which a version is known for certain to have been its query's result. Being the result at two commits
-/// proves nothing about those in between, unless ticks saw them.
+/// The commits at which a version is known for certain to have been its query's result. That it was the result at two
+/// commits proves nothing about the commits in between, unless ticks saw them.
 ///
-/// Bounded: the oldest are forgotten first.
+/// Its memory is limited: the oldest commits are forgotten first.
 package struct KnownCommits {
-  /// Single commits, ascending: the version was sent under these numbers, or a reader saw it there. The first has a
-  /// property of its own, because most versions have no other.
+  /// Single commits, ascending, under which the version was sent, or at which a reader saw it. The first is stored
+  /// separately, because most versions have only one.
   private var single: Int64?
   private var singles: [Int64] = []
-  /// Spans in which every commit in `SeenCommits` is known. The first likewise has a property of its own.
+  /// Spans in which every commit of `SeenCommits` is known. The first is stored separately too.
   private var span: Span?
   private var spans: [Span] = []
 
   private struct Span {
     var first: Int64
-    /// `max` while the span is open.
+    /// The last commit of the span; `max` while the span is open.
     var last: Int64
 
     func contains(_ commit: Int64) -> Bool { first <= commit && commit <= last }
@@ -71,7 +71,7 @@ package struct KnownCommits {
   private static let mostSingles = 4_096
   private static let mostSpans = 64
 
-  /// From this commit on, every commit that a tick sees is known.
+  /// Begins a span: from this commit on, every commit that a tick sees is known.
   mutating func begin(at commit: Int64) {
     if let open = span, open.last == .max { return }
     if let before = span {
@@ -81,21 +81,21 @@ package struct KnownCommits {
     span = Span(first: commit, last: .max)
   }
 
-  /// The beginning of the open span; nil: no span is open.
+  /// The first commit of the open span; nil if no span is open.
   package var openFrom: Int64? { span?.last == .max ? span?.first : nil }
 
-  /// The open span has begun earlier.
+  /// Called when the open span has begun earlier.
   mutating func extend(to first: Int64) {
     if let open = span, open.last == .max, first < open.first { span?.first = first }
   }
 
-  /// Commits after this one are not known.
+  /// Ends the open span: commits after this one are not known.
   mutating func end(at commit: Int64) {
     guard let open = span, open.last == .max else { return }
     span = commit >= open.first ? Span(first: open.first, last: commit) : spans.popLast()
   }
 
-  /// The version was the result at this commit.
+  /// Adds a commit at which the version was the result.
   mutating func add(_ commit: Int64) {
     guard let single else { return self.single = commit }
     let last = singles.last ?? single
@@ -122,7 +122,7 @@ package struct KnownCommits {
     return span.contains(commit) || spans.contains { $0.contains(commit) }
   }
 
-  /// The highest known commit; nil: none. `max` while a span is open.
+  /// The highest known commit; nil if no commit is known, `max` while a span is open.
   var last: Int64? {
     guard let single = singles.last ?? single else { return span?.last }
     return max(single, span?.last ?? single)

@@ -1,8 +1,8 @@
 import Ground
 
-/// The last start of the machine. Unsynced writes of a process outlive it, but not the machine.
+/// The last start of the machine. A process's writes without a sync survive the end of the process, but not a restart.
 package enum MachineStart {
-  /// The machine's name of the time since then; empty where it has none.
+  /// The machine's id of the time since its start; empty if it has no such id.
   package static let name: String = {
     let descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { return "" }
@@ -12,6 +12,6 @@ package enum MachineStart {
     return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
   }()
 
-  /// Whether the machine has a name for the time since then, and it is this one.
+  /// Whether this is the present id. False if the machine has no id.
   package static func isCurrent(_ name: String) -> Bool { !name.isEmpty && name == self.name }
 }

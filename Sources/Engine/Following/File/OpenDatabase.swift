@@ -17,13 +17,13 @@ package final class OpenDatabase: FileConnection {
   package func noteStale() { connection.capture.noteStale() }
   package var isUseless: Bool { connection.hasOtherEncoding }
 
-  /// The busy timeout while opening a file, in milliseconds. Clients of the follower wait as long.
+  /// The busy timeout while opening a file, in milliseconds. The follower's clients wait during this time.
   private static let patience: Int32 = 200
 
   /// - Parameters:
   ///   - readsPosition: whether the file is a replica's.
   ///   - captures: see `ChangeCapture`.
-  ///   - state: what was kept of the file.
+  ///   - state: the kept state of the file; nil if nothing was kept.
   package init(
     path: String, _ settings: ChangeCapture.Settings, clock: MonotonicClock, readsPosition: Bool = false,
     sharing captures: FileCaptures? = nil, restoring state: CaptureState? = nil
@@ -36,5 +36,5 @@ package final class OpenDatabase: FileConnection {
   }
 }
 
-/// The holder of a thread that follows the file.
+/// The file holder of a thread that follows the file.
 package typealias DatabaseHolder = FileHolder<OpenDatabase, any Error>

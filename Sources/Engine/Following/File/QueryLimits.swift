@@ -1,4 +1,4 @@
-/// Limits of one role's queries, where lower than those of all queries.
+/// Limits of one role's queries, for limits that are lower than those of all queries.
 package struct QueryLimits: Sendable {
   package var time: Duration?
   package var rows: Int?

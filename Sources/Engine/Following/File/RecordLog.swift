@@ -1,8 +1,8 @@
 package import ChangeCapture
 import Ground
 
-/// A file of records that is only added to. Each has its length and a checksum before it, so that one that is torn at
-/// the end is known.
+/// A file of records to which records are only added. Each record follows its length and a checksum, so that a torn
+/// record at the end is recognized.
 package struct RecordLog: ~Copyable {
   private let path: String
   private let descriptor: Int32
@@ -15,7 +15,7 @@ package struct RecordLog: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Begins a file; the one that had the name before is gone.
+  /// Begins a file, and replaces an existing one of this name.
   package static func begin(_ path: String, _ records: [[UInt8]]) throws(StateFailure) -> RecordLog {
     let temporary = path + ".tmp"
     var log = RecordLog(path, try OwnFile.make(temporary))
@@ -39,9 +39,9 @@ package struct RecordLog: ~Copyable {
     byteCount += writer.bytes.count
   }
 
-  /// The records of a file, without one at the end that is torn.
+  /// The records of a file, without a torn record at the end.
   ///
-  /// - Returns: nil: there is no file.
+  /// - Returns: nil if there is no file.
   package static func records(_ path: String) throws(StateFailure) -> [[UInt8]]? {
     guard let bytes = try OwnFile.contents(of: path) else { return nil }
     return bytes.withUnsafeBytes { bytes in

@@ -14,7 +14,7 @@ package struct ReplicaPosition: Equatable, Sendable {
     self.commit = commit
   }
 
-  /// The position that a file names; nil where it names none, or cannot be read now.
+  /// Reads the position of the file at a path; nil if it has no position, or cannot be read now.
   package init?(of path: String) {
     guard let position = try? Connection(path).withRaw({ try ReplicaPositionReader($0).read() }) else { return nil }
     self = position
@@ -26,14 +26,14 @@ package struct ReplicaPosition: Equatable, Sendable {
 /// Owner: the connection's thread.
 final class ReplicaPositionReader {
   private let connection: OpaquePointer
-  /// Nil while the table is absent.
+  /// Reads the position; nil while the table is absent.
   private var statement: PreparedStatement?
 
   init(_ connection: OpaquePointer) { self.connection = connection }
 
   /// To be called inside a transaction.
   ///
-  /// - Throws: `overloaded` while the file has no position, or the error that keeps it from being read.
+  /// - Throws: `overloaded` if the file has no position, or the error of reading it.
   func read() throws -> ReplicaPosition {
     do throws(SQLiteFailure) {
       let statement = try prepared()

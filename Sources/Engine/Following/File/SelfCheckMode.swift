@@ -1,11 +1,11 @@
 package import Ground
 
-/// How much a server compares its lists with their queries.
+/// How often a server compares its lists with their queries.
 package enum SelfCheckMode: String, CaseIterable, Sendable {
   case off
-  /// One list now and then, when there is nothing else to do.
+  /// One list is compared now and then, when there is no other work.
   case idle
-  /// Every list after every change, for tests.
+  /// Every list is compared after every change, for tests.
   case always
 
   /// The pause after a check, so that checks take at most 2 % of the time.

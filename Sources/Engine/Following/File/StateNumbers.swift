@@ -11,7 +11,7 @@ package final class StateNumbers {
   private let epochs: FileEpochs
   private let path: String
   private let readsPosition: Bool
-  /// Taken before the tick's transaction began; see `FileEpochs.read`.
+  /// The ticket that was taken before the tick's transaction began; see `FileEpochs.read`.
   @exclusivity(unchecked) private var ticket: UInt64 = 0
   /// Requests that wait for a commit.
   @exclusivity(unchecked) package var awaited = AwaitedCommits()
@@ -43,14 +43,14 @@ package final class StateNumbers {
   /// The highest number that was given to a state of the file.
   package var highest: Int64 { max(numbers.highest, commit) }
 
-  /// A transaction is about to begin.
+  /// Called when a transaction is about to begin.
   package func prepare() { if readsPosition { ticket = epochs.ticket() } }
 
   /// Numbers the state that a tick sees.
   package func note(_ tick: CapturedTick, _ connection: DatabaseConnection) -> EpochChange {
     if let position = connection.position { return note(position, connection.file) }
     let isNewest = epochs.isNewest(commits.epoch)
-    // A capture that was restored may find in its first tick that nothing has changed.
+    // The first tick of a restored capture may report no change, but must still be numbered.
     let isFirst = commits.ticks == 0
     if tick.isQuiet, isNewest, !isFirst {
       commits.see(commits.number)
@@ -66,7 +66,7 @@ package final class StateNumbers {
     return EpochChange(isEntered: true)
   }
 
-  /// A replica's file names its own state.
+  /// Takes the number from a replica's file, which has the number of its own state.
   private func note(_ position: ReplicaPosition, _ file: FileIdentity) -> EpochChange {
     let number = CommitNumber(position.commit, isExact: true)
     let epoch = commits.epoch
@@ -85,9 +85,9 @@ package final class StateNumbers {
     return EpochChange()
   }
 
-  /// A file was opened, perhaps a replacement.
+  /// Called when a file was opened, which may be a replacement.
   package func fileWasOpened(_ file: FileIdentity) -> EpochChange {
-    // A replica's file names its own states.
+    // A replica's file has the numbers of its own states.
     if readsPosition { return EpochChange() }
     let (epoch, isNew) = epochs.opened(file)
     if isNew { numbers.forgetStates() }
@@ -96,10 +96,10 @@ package final class StateNumbers {
     return EpochChange(isEntered: isEntered, isNew: isNew)
   }
 
-  /// No follower has the file open any more.
+  /// Called when no follower has the file open any more.
   package func fileWasReleased() { numbers.forgetStates() }
 
-  /// The open file's -wal or -shm was deleted.
+  /// Called when the open file's -wal or -shm was deleted.
   package func filesWereLost() { epochs.lost(commits.epoch) }
 
   /// The number of the state that a reader saw; if unknown, a number not above it.

@@ -1,14 +1,13 @@
 package import ChangeCapture
 import LiveQuery
 
-/// For how long each followed table has been as it is, in commits.
-/// A list whose tables have not changed since commit 17 shows today what it showed at every commit from then on that a
-/// tick has seen. So after a restart a client that comes with the name of such a version gets a patch, although the
-/// server does not hold the version any more.
+/// The commit since which each followed table has not changed. If a list's tables have not changed since commit 17, the
+/// list still shows what it showed at every later commit that a tick has seen. So after a restart a client that names
+/// such a version gets a patch, although the server does not hold the version any more.
 ///
 /// Owner: the follower's thread.
 package struct TableAges {
-  /// The first commit at which a table certainly was as it is now, by capture's number of the table.
+  /// The first commit since which a table certainly has not changed, by capture's number of the table.
   private var since: [Int: Int64] = [:]
 
   package init() {}
@@ -26,7 +25,7 @@ package struct TableAges {
     for (table, _) in tick.deltas { since[table] = first }
   }
 
-  /// Tables are followed, perhaps only from this state on.
+  /// Adds followed tables, which may be followed only from this state on.
   package mutating func add(_ tables: some Sequence<Int>, at number: CommitNumber) {
     for table in tables where since[table] == nil { since[table] = number.first }
   }
@@ -34,7 +33,7 @@ package struct TableAges {
   /// Forgets all tables, because their changes are unknown.
   package mutating func removeAll() { since = [:] }
 
-  /// The first commit since which none of the tables has changed; nil: that is not known.
+  /// The first commit since which none of the tables has changed; nil if that is unknown.
   package func first(of tables: some Sequence<Int>) -> Int64? {
     var first: Int64?
     for table in tables {

@@ -5,8 +5,8 @@ import Store
 /// The versions of a result that clients may name in `since`: those that were sent, or all if servers share the epoch.
 ///
 /// A version is kept while it is the newest, then for at least `age` and until it is not among the newest `count`. It
-/// is released sooner when the follower's histories together exceed their memory bound. Versions share nodes, so one
-/// costs what its changes cost.
+/// is released sooner when the follower's histories together exceed their memory bound. Versions share nodes, so a
+/// version takes only the memory of its changes.
 ///
 /// Owner: the follower's thread.
 package struct VersionHistory {
@@ -15,9 +15,9 @@ package struct VersionHistory {
     let bytes: Int
     /// When the next version replaced it; nil for the newest.
     var supersededAt: Instant?
-    /// The commits at which it was the result.
+    /// The commits at which the version was the result.
     var known = KnownCommits()
-    /// The highest commit known of this or any earlier version; `max` for the newest.
+    /// The highest known commit of this or any earlier version; `max` for the newest.
     var last = Int64.max
   }
 
@@ -35,12 +35,12 @@ package struct VersionHistory {
     }
   }
 
-  /// The commits of the newest version, held or not.
+  /// The commits of the newest version, whether or not it is held.
   package private(set) var newest = KnownCommits()
   /// The highest known commit of an older version.
   package private(set) var superseded = Int64.min
   private var entries: [Entry] = []
-  /// Entries before this index are released. They leave the array in batches.
+  /// Entries before this index are released. They are removed from the array in batches.
   private var start = 0
   private let budget: Budget
 
@@ -48,9 +48,9 @@ package struct VersionHistory {
 
   package var count: Int { entries.count - start }
 
-  /// A version was sent to a client.
+  /// Called when a version was sent to a client.
   ///
-  /// - Parameter bytes: estimated memory that it adds to the version before.
+  /// - Parameter bytes: the estimated memory that it takes in addition to the previous version.
   package mutating func add(_ version: ResultVersion, bytes: Int, now: Instant) {
     if count > 0, let last = entries.last, last.version.number >= version.number { return }
     if count > 0 { entries[entries.count - 1].supersededAt = now }
@@ -76,26 +76,27 @@ package struct VersionHistory {
 
   private mutating func dropFirst() {
     budget.used -= entries[start].bytes
-    // An empty version replaces it, so that its nodes are freed at once.
+    // Another version replaces the released one in the array, so that its nodes are freed at once.
     entries[start] = Entry(version: entries[entries.count - 1].version, bytes: 0, supersededAt: .distantPast)
     start += 1
   }
 
-  /// The newest version is the result at this tick's state, and from now on at all that ticks see.
+  /// Called when the newest version is the result at this tick's state. From now on it counts as the result at all
+  /// states that ticks see.
   package mutating func begin(at commit: Int64) { newest.begin(at: commit) }
 
-  /// The newest version has been the result for longer, if no other one was meanwhile.
+  /// Called when the newest version has been the result since an earlier commit, unless another version was in between.
   package mutating func extend(to first: Int64) {
     newest.extend(to: superseded == .min ? first : max(first, superseded + 1))
   }
 
-  /// The newest version is not known to be the result after this commit.
+  /// Called when it is unknown whether the newest version is the result after this commit.
   package mutating func end(at commit: Int64) { newest.end(at: commit) }
 
-  /// The newest version was the result at this commit.
+  /// Called when the newest version was the result at this commit.
   package mutating func note(_ commit: Int64) { newest.add(commit) }
 
-  /// Another version, with no known commits yet, becomes the newest.
+  /// Called when a new version, whose commits are not known yet, becomes the newest.
   ///
   /// - Parameter number: the former newest version's number.
   package mutating func supersede(_ number: Int) {
@@ -115,7 +116,7 @@ package struct VersionHistory {
       let middle = (low + high) / 2
       if entries[middle].last < commit { low = middle + 1 } else { high = middle }
     }
-    // Some versions have only names of their own.
+    // Several versions are tried, because some have names that are not commits.
     return entries[low...].prefix(4).first { $0.known.contains(commit, seen) }?.version
   }
 
