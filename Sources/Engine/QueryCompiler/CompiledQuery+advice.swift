@@ -1,12 +1,12 @@
 import LiveQuery
 import Store
 
-// Sentences for a person that say how to make following a query cheaper.
+// Advice for people on how to make following a query cheaper.
 extension CompiledQuery {
   func advice(checker: FragmentChecker) throws(FreshetError) -> [String] {
     guard let unit else { return [] }
-    // Changes are added to groups, which are looked up now and then only. By an index a large group is read slower than
-    // the table.
+    // There is no advice on indexes if changes are added to groups. Groups are seldom looked up then, and reading a
+    // large group through an index is slower than reading the table.
     var advice = plan.resultAggregate != nil ? [] : try missingIndexes(unit.rowSQL, "Looking up a changed row", checker)
     for table in tables {
       for mapping in table.mappings {
@@ -17,7 +17,7 @@ extension CompiledQuery {
     return advice.filter { seen.insert($0).inserted }
   }
 
-  /// Where SQLite reads a whole table, or builds an index of its own, each time that a statement runs.
+  /// Finds where SQLite reads a whole table, or builds an index, each time that a statement runs.
   private func missingIndexes(
     _ sql: String, _ what: String, _ checker: FragmentChecker
   ) throws(FreshetError) -> [String] {
@@ -27,7 +27,7 @@ extension CompiledQuery {
       guard words.count > 1, let table = table(called: words[1]) else { continue }
       let columns: String
       if line.contains(" AUTOMATIC ") {
-        // SEARCH genre USING AUTOMATIC COVERING INDEX (label=? AND code=?)
+        // The line is like "SEARCH genre USING AUTOMATIC COVERING INDEX (label=? AND code=?)".
         columns = line.drop { $0 != "(" }.dropFirst().dropLast().split(separator: " ").filter { $0 != "AND" }
           .map { $0.prefix { !"=<>".contains($0) } }.joined(separator: ", ")
       } else if words[0] == "SCAN" {
@@ -35,7 +35,7 @@ extension CompiledQuery {
       } else {
         continue
       }
-      // An existing index has not helped.
+      // If there is such an index, SQLite has not used it.
       if columns.isEmpty { continue }
       if try hasIndex(table.name, columns, checker) { continue }
       advice.append("\(what) reads all of \(table.name): \(createIndex(table.name, columns)).")
@@ -66,7 +66,7 @@ extension CompiledQuery {
     }
   }
 
-  /// The columns by which a table's rows are looked for.
+  /// The columns that a table's rows are searched by.
   private func searched(_ table: QueryTable) -> String {
     let mask =
       table.mappings.reduce(0) { $0 | $1.joinColumns.rawValue }

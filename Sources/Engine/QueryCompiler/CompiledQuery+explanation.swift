@@ -2,10 +2,10 @@ package import ChangeCapture
 package import LiveQuery
 import Store
 
-// How the query is kept up to date, in words.
+// Describes how the query is kept up to date.
 extension CompiledQuery {
-  /// - Parameter forms: how changes of each of the query's tables are found at the moment, by name; empty where nothing
-  ///   follows them.
+  /// - Parameter forms: how changes of each of the query's tables are found at the moment, by name; empty if they are
+  ///   not followed.
   package func explanation(
     checker: FragmentChecker, forms: [String: CaptureForm] = [:]
   ) throws(FreshetError) -> Explanation {
@@ -15,7 +15,8 @@ extension CompiledQuery {
         capture: capture(of: table, forms))
     }
     let hasNoWAL = explained.contains { $0.capture == .comparison }
-    // Both reveal indexes, and so columns; and how a statement runs is for the operator to know.
+    // Advice and plan are only for the operator, because they show how statements run, and name indexes and their
+    // columns.
     let advice = isOfRole ? [] : (hasNoWAL ? [Self.walAdvice] : []) + (try advice(checker: checker))
     let plan = isOfRole ? [] : try checker.plan(of: askedSQL, mayChange: refreshEvery != nil)
     var explanation = Explanation(
@@ -25,7 +26,7 @@ extension CompiledQuery {
     return explanation
   }
 
-  /// Tables that only subqueries in conditions read, and whose values are kept by themselves.
+  /// Tables that only subqueries in conditions read whose values are kept separately.
   private var scalarTables: [QueryTable] {
     let read = alongside.suffix(plan.scalars?.count ?? 0).flatMap(\.aggregateTables)
     return read.filter { table in !tables.contains { isSameName($0.name, table.name) } }
@@ -51,7 +52,7 @@ extension CompiledQuery {
     return all.contains(.pages) ? .pages : .rows
   }
 
-  /// Why it is kept up to date in this way.
+  /// A sentence on why the query is kept up to date in this way.
   package var sentence: String { sentence(comparing: false) }
 
   /// - Parameter comparesTables: whether changed rows are found by comparing whole tables.

@@ -2,11 +2,11 @@ import ChangeCapture
 package import LiveQuery
 package import Store
 
-/// A query that SQLite has accepted: how its result is read, and how changes reach it. It says nothing of the
-/// parameters' values: all queries of one shape share it.
-/// A class, because it is read for every change: a structure of so many parts would be copied each time.
+/// A query that SQLite has accepted: how its result is read, and how changes reach it. It does not contain the
+/// parameters' values, so all queries of one shape share it. It is a class, because it is read for every change, and a
+/// structure with so many members would be copied each time.
 package final class CompiledQuery: Sendable {
-  /// How changes of tables reach the rows.
+  /// How changes of tables reach the result's rows.
   struct Following: Sendable {
     var tables: [QueryTable]
     var dependencies: [[Int: ColumnMask]]
@@ -22,7 +22,7 @@ package final class CompiledQuery: Sendable {
   /// See `ResultPlan.Rows`.
   package var shown: Range<Int> { plan.rows.shown }
   package let refreshEvery: Duration?
-  /// Names of the parameters `?1`, `?2`, …; nil for those given by position.
+  /// Names of the parameters `?1`, `?2`, …; nil for parameters given by position.
   let parameterNames: [String?]
   /// The result's columns as clients see them, key columns first.
   package let columns: [String]
@@ -31,42 +31,43 @@ package final class CompiledQuery: Sendable {
   package let alongside: [CompiledAlongside]
   package var hasTotals: Bool { plan.rows.totals != nil }
 
-  /// Every row of the result, in no particular order, as the client may see them.
+  /// The SQL that reads every row of the result, in no particular order, in the form that the client may see.
   let askedSQL: String
-  /// The unit that is looked up after a change; nil when the whole query has to run again.
+  /// The unit that is looked up after a change; nil if the whole query must run again.
   package let unit: ResultPlan.Unit?
   /// The reason why there is no unit, or a description of the unit, as a sentence.
   let reason: String
   /// Every table that the query reads, without those of `alongside`.
   package let tables: [QueryTable]
-  /// How to tell which of many queries of this shape a row concerns.
+  /// How to find which of many queries of this shape a row concerns.
   package let routing: QueryRouting?
 
-  /// By index into `tables`, the result columns that depend on the table, each with the table's columns that it depends
-  /// on.
+  /// For each table, the result columns that depend on it, each with the table's columns that it depends on.
   private let dependents: [[(column: Int, mask: ColumnMask)]]
-  /// By index into `tables`, the columns that conditions of joins read.
+  /// The columns that conditions of joins read, by index into `tables`.
   let joinColumns: [Int: ColumnMask]
-  /// Likewise, the columns that decide which rows a row of the result is made of.
+  /// The columns that decide which rows are joined to a row of the result, by index into `tables`.
   let choosingColumns: [Int: ColumnMask]
   /// Whether the query is always run again; see `ResultPlan`.
   package let isRefetched: Bool
-  /// Why it is run again although its rows could be looked up: that takes too long. Nil: it is not so.
+  /// Why the query is run again although its rows could be looked up: looking up takes too long. Nil if it is not run
+  /// again for that reason.
   package let slowness: String?
-  /// Whether it is asked by a role that may not read everything.
+  /// Whether the query belongs to a role that may not read everything.
   var isOfRole: Bool { query.access.role != nil }
   let following: Following
   private let query: Query
   /// How changes of tables in subqueries lead to units.
   package let nestedMappings: [NestedMapping]
-  /// How the units are encoded that changes lead to: those of the result, or those of the rows under its groups.
+  /// How the units are encoded that changes lead to: units of the result, or of the rows under its groups.
   let mappedOrders: [FieldOrder]
-  /// The same query, followed in another way where this one cannot be: the rows under its groups take too much memory,
-  /// or rows of a subquery that its LIMIT and OFFSET leave out have the same key; nil: neither can be.
+  /// The same query, followed in another way. It is used if this way fails, because the rows under the groups take too
+  /// much memory, or because rows of a subquery beyond its LIMIT and OFFSET have the same key. Nil if there is no other
+  /// way.
   package let otherwise: CompiledQuery?
-  /// Indexes of those tables.
+  /// Indexes of the tables in `nestedMappings`.
   package let nestedTables: Set<Int>
-  /// By index into the plan's aggregates, the tables that these read.
+  /// The tables that each of the plan's aggregates reads.
   package let aggregateTables: [[QueryTable]]
 
   init(
@@ -109,9 +110,9 @@ package final class CompiledQuery: Sendable {
       + alongside.filter { $0.aggregate != nil }.map(\.aggregateTables)
   }
 
-  /// The same query, with the client's own SQL and order; nil: it gives another result.
+  /// This query, described with the client's own SQL and order; nil if it gives another result.
   ///
-  /// - Parameter otherwise: how it is followed where this way fails.
+  /// - Parameter otherwise: how it is followed if this way fails.
   func explained(as asked: CompiledQuery, otherwise: CompiledQuery? = nil) -> CompiledQuery? {
     guard columns == asked.columns, keyColumns == asked.keyColumns, order.isSame(as: asked.order) else { return nil }
     return CompiledQuery(
@@ -120,18 +121,19 @@ package final class CompiledQuery: Sendable {
       otherwise: otherwise ?? self.otherwise?.explained(as: asked))
   }
 
-  /// Whether rows that it follows, and does not show, must differ in their keys, and what was asked does not need that.
+  /// Whether the keys of rows that it follows but does not show must be unique, which the client's own query does not
+  /// require.
   package var hasHiddenRows: Bool { otherwise != nil && !plan.keepsRows }
-  /// Why it is run again then.
+  /// The reason for running the query again if such keys are not unique.
   package static let hiddenDuplicates = "rows that its LIMIT and OFFSET leave out have the same key"
 
-  /// The queries whose lists keep values of the plan's scalars, each with the place of its value among these.
+  /// The queries whose lists keep values of the plan's scalars, each with the index of its value.
   package var scalarQueries: [(place: Int, query: Query)] {
     let scalars = alongside.suffix(plan.scalars?.count ?? 0)
     return scalars.enumerated().compactMap { place, value in value.query.map { (place, $0) } }
   }
 
-  /// Whether changes of all tables are followed without running it again.
+  /// Whether changes of all tables are followed without running the query again.
   var isFollowedWhole: Bool {
     let added = plan.resultAggregate.map { plan.aggregates[$0].added } ?? []
     return !isRefetched
@@ -140,9 +142,9 @@ package final class CompiledQuery: Sendable {
       }
   }
 
-  /// The same query, to be run again after every change.
+  /// The same query, in a form that is run again after every change.
   ///
-  /// - Parameter slowness: why, as a part of a sentence.
+  /// - Parameter slowness: the reason, as a part of a sentence.
   package func runAgain(because slowness: String) -> CompiledQuery {
     otherwise?.runAgain(because: slowness)
       ?? CompiledQuery(
@@ -152,35 +154,34 @@ package final class CompiledQuery: Sendable {
   }
 }
 
-/// A table that a query reads.
-/// A class, because it is read for every change: a structure of so many parts would be copied each time.
+/// A table that a query reads. It is a class, because it is read for every change, and a structure with so many members
+/// would be copied each time.
 package final class QueryTable: Sendable {
   package let table: DatabaseSchema.Table
-  /// As the schema spells it.
+  /// The table's name as the schema spells it.
   package var name: String { table.name }
-  /// How its rows are stored, when they are its own.
+  /// How the table's rows are stored; nil if it stores no rows itself.
   package var storage: TableStorage? { table.storage }
-  /// Whether changed rows of its source are rows of its own.
+  /// Whether changed rows of its source are its own rows.
   package let tellsRows: Bool
   /// The names that `from` gives to the table, as written.
   package let aliases: [String]
-  /// The tables that hold its rows: itself, unless it is virtual. Nil when that is not known, so that any commit may
-  /// have changed it.
+  /// The tables that store its rows: itself, unless it is virtual. Nil if they are unknown, so that any commit may have
+  /// changed it.
   package let sources: [TableStorage]?
   /// Columns that the query reads and the client may read.
   package let columns: [String]
-  /// All of them as a mask: changes of others are passed over.
+  /// All columns that the query reads, as a mask. Changes of other columns are ignored.
   package let usedColumns: ColumnMask
-  /// For each place that the table has in `from`, how a changed row leads to units; empty: any change means running the
-  /// query again.
+  /// For each place of the table in `from`, how a changed row leads to units. Empty if any change runs the query again.
   package let mappings: [UnitMapping]
-  /// Columns whose values are needed for rows that are gone.
+  /// Columns whose values are needed even after a row is deleted.
   package let rememberedColumns: [Int]
-  /// Where a change means running the query again, statements that give a row if the change can concern it; none: it
-  /// may.
+  /// If changes run the query again: statements that return a row if a change can concern the query. Empty if any
+  /// change can.
   let passing: [String]
   package var tellsWhatPasses: Bool { !passing.isEmpty }
-  /// Whether the client may see it.
+  /// Whether the client may see the table.
   let isVisible: Bool
 
   init(
@@ -200,10 +201,10 @@ package final class QueryTable: Sendable {
     self.isVisible = isVisible
   }
 
-  /// Whether the records of its rows tell all columns that the query reads.
+  /// Whether records of the table's rows contain all columns that the query reads.
   var isToldByRecords: Bool { storage.map { !$0.computedColumns.intersects(usedColumns) } ?? false }
 
-  /// The record fields to be remembered of rows of one of its sources.
+  /// The record fields that must be remembered of rows of one of its sources.
   package func rememberedFields(of source: TableStorage) -> [Int] {
     if source != storage { return [] }
     return source.keptFields + rememberedColumns.compactMap { source.fields[$0] }
@@ -214,29 +215,29 @@ package final class QueryTable: Sendable {
 package struct CompiledAlongside: Sendable {
   package var name: String
   var sql: String
-  /// By lower-case name of each table that it reads, the columns.
+  /// The columns that it reads, by lower-case name of the table.
   package var tables: [String: ColumnMask]
-  /// How it is kept up to date without running it again, and the tables that this follows.
+  /// How it is kept up to date without running it again; `aggregateTables` are the tables that this follows.
   var aggregate: AggregatePlan?
   var aggregateTables: [QueryTable] = []
-  /// The query whose list keeps it.
+  /// The query whose list keeps the value.
   var query: Query?
 }
 
 extension CompiledQuery {
-  /// Whether the changed rows of its one table are all that its result depends on.
+  /// Whether the result depends only on the changed rows of its one table.
   package var readsNothingElse: Bool {
     if slowness != nil || plan.alongsideAggregates.contains(nil) { return false }
     if hasTotals, plan.totalAggregates.isEmpty { return false }
-    // A statement over changed rows alone reads no table, and there are no others.
+    // Such an aggregate has one table and one statement, which reads only changed rows.
     let addsRowsAlone = zip(plan.aggregates, aggregateTables).allSatisfy { $0.signed.count == 1 && $1.count == 1 }
     return addsRowsAlone && (plan.resultAggregate != nil || unit?.capturedSQL != nil)
   }
 
-  /// Whether rows of the result are evaluated over changed rows of the table alone.
+  /// Whether the result's rows are evaluated over only the changed rows of the table.
   package func isEvaluated(overTable index: Int) -> Bool { unit?.capturedSQL != nil && tables.count == 1 }
 
-  /// The result's columns that a change of these columns of a table can have changed.
+  /// The result's columns that may change if these columns of a table change.
   package func changedColumns(_ mask: ColumnMask, ofTable index: Int) -> ColumnSet {
     if mask == .all { return .all }
     if choosingColumns[index]?.intersects(mask) == true { return .all }
@@ -245,8 +246,8 @@ extension CompiledQuery {
     return set
   }
 
-  /// Whether finding the units of a changed row needs the parameters' values.
-  /// O(length of the SQL): to be asked once.
+  /// Whether finding the units of a changed row needs the parameters' values. O(length of the SQL), so it should be
+  /// read once.
   package var mapsByParameters: Bool {
     tables.contains { table in
       table.mappings.contains { mapping in
@@ -260,8 +261,8 @@ extension CompiledQuery {
     }
   }
 
-  /// Whether it reads the same tables in the same way in another schema with the same views, wherever in the file they
-  /// are.
+  /// Whether the query reads the same tables in the same way in another schema with the same views, even if they are at
+  /// other places in the file.
   package func readsSame(in schema: DatabaseSchema) -> Bool {
     alongside.allSatisfy { $0.tables.isEmpty }
       && tables.allSatisfy { table in
@@ -272,8 +273,8 @@ extension CompiledQuery {
       }
   }
 
-  /// Whether one of these names, of tables that are new, may mean something in it, such as a table-valued function
-  /// until now.
+  /// Whether the query may refer to one of these names of new tables, which may have meant something else until now,
+  /// such as a table-valued function.
   package func mayName(_ names: [String]) -> Bool {
     if names.isEmpty { return false }
     let names = Set(names.map { $0.lowercased() })
@@ -281,13 +282,13 @@ extension CompiledQuery {
     return tokenizer.contains { names.contains(tokenizer.unquotedText(of: $0).lowercased()) }
   }
 
-  /// Whether a table is the first of `from`, whose key is the unit.
+  /// Whether a table is the first of `from`, and its key is the unit.
   package func isFirstTable(_ index: Int) -> Bool { tables[index].mappings.contains(where: \.isUnit) }
 
   /// The values of the parameters `?1`, `?2`, … in a query of this shape.
   package func values(of query: Query) -> [SQLValue] { CompiledQuery.values(parameterNames, of: query) }
 
-  /// - Parameter names: of the parameters `?1`, `?2`, …; nil for those given by position.
+  /// - Parameter names: the names of the parameters `?1`, `?2`, …; nil for parameters given by position.
   static func values(_ names: [String?], of query: Query) -> [SQLValue] {
     var positional: [SQLValue] = []
     var named = query.access.claims
@@ -300,8 +301,8 @@ extension CompiledQuery {
 }
 
 extension RowOrder {
-  /// Whether both orders sort rows alike. Source columns of expressions are not compared, because an expression over a
-  /// subquery or view has none in the table.
+  /// Whether both orders sort rows in the same way. Source columns of expressions are not compared, because an
+  /// expression over a subquery or view has no source column in the table.
   fileprivate func isSame(as other: RowOrder) -> Bool {
     let unnamed = { (order: RowOrder) in
       var order = order

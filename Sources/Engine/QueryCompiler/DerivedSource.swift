@@ -6,39 +6,39 @@ import Store
 ///     FROM customers AS c
 ///       LEFT JOIN (SELECT customer, sum(total) AS total FROM orders GROUP BY customer) AS o ON o.customer = c.id
 ///
-/// No row of it is stored. A change of its tables leads to what its rows are joined by, here the customer, and by that
-/// to units; and where a unit is looked up, only those of its rows are computed which the unit can meet:
+/// Its rows are not stored. A change of its tables leads to the values that its rows are joined by, here the customer,
+/// and these values lead to units. If a unit is looked up, only the rows that the unit can join are computed:
 ///
 ///     … LEFT JOIN (SELECT … FROM orders WHERE customer IN (SELECT c.id FROM customers AS c WHERE c.id = ?)
 ///       GROUP BY customer) AS o ON …
 struct DerivedSource {
-  /// Its SELECTs.
+  /// The SELECTs that it consists of.
   let arms: [InnerSelect]
   let operators: [SelectStatement.SetOperator]
   var links: [Link] = []
 
   /// A condition that compares one of its columns with other sources.
   struct Link {
-    /// The column, by number.
+    /// The number of the column.
     let column: Int
     let other: String
     /// The sources that `other` reads, none of them after `last`.
     let sources: Set<Int>
-    /// Whether the condition is required: rows that fail it make no row of the result, except one with NULL in all
-    /// columns of a LEFT JOIN.
+    /// Whether the condition is required: rows that fail it make no row of the result, except a row of a LEFT JOIN with
+    /// NULL in all columns.
     let isRequired: Bool
-    /// The source whose ON has it; nil: WHERE does.
+    /// The source whose ON contains the condition; nil if WHERE does.
     let place: Int?
 
     var last: Int { sources.max() ?? 0 }
   }
 
-  /// The source, restricted to rows that have one of some values in a column.
+  /// The SQL of the source, restricted to rows that have some of the given values in a column.
   ///
   /// - Parameters:
-  ///   - column: by number.
-  ///   - values: a SELECT that gives them.
-  /// - Returns: nil where it has to be computed whole for that.
+  ///   - column: the number of the column.
+  ///   - values: a SELECT that returns the values.
+  /// - Returns: nil if the whole source would have to be computed for that.
   func sql(column: Int, in values: String) -> String? {
     var texts: [String] = []
     for arm in arms {
@@ -48,7 +48,7 @@ struct DerivedSource {
     return "(\(texts.joined(with: operators)))"
   }
 
-  /// Whether a column's value determines the rows that it is made of.
+  /// Whether a column's value determines the rows of the tables that a row is made of.
   func isDirect(_ link: Link) -> Bool { arms.allSatisfy { $0.order(ofUnit: $0.columns[link.column]) != nil } }
 }
 
@@ -61,7 +61,7 @@ extension InnerSelect {
     guard !compiler.groups.isEmpty, let member = member(sql), let from = compiler.from.fragment.text.nonEmpty else {
       return nil
     }
-    // Each group with a row that has the value. NULL is in no set.
+    // Selects each group that has a row with the value. Groups with NULL are admitted too, because IN never finds NULL.
     let groups = compiler.groups.map { "(\($0.sql))" }
     let list = groups.joined(separator: ", ")
     let filter = self.filter.map { "(\($0)) AND " } ?? ""
@@ -70,7 +70,7 @@ extension InnerSelect {
     return "(\(isIn) IN (SELECT \(list) FROM \(from) WHERE \(filter)(\(member)) IN (\(values)))\(nulls))"
   }
 
-  /// The value of one of the group's rows that a column of a group has: `x` for `max(x)`, `min(x)` and `x` itself.
+  /// The expression of a single row whose value a column of a group shows: `x` for `max(x)`, `min(x)` and `x` itself.
   private func member(_ sql: String) -> String? {
     if let collation = try? compiler.collation(of: sql, place: "", isRow: true), collation == .binary { return sql }
     guard let fragment = try? SQLFragment(sql, place: ""), fragment.tokens.count > 3,
@@ -81,7 +81,7 @@ extension InnerSelect {
     return (try? compiler.collation(of: argument, place: "", isRow: true)) == nil ? nil : argument
   }
 
-  /// The collation under which a link compares the values of a column, at the widest.
+  /// The collation under which a link compares the values of a column; the widest if there are several.
   fileprivate func collation(ofColumn column: Int) -> FieldOrder.Collation? {
     let sql = columns[column]
     return order(ofUnit: sql)?.collation
@@ -96,18 +96,18 @@ extension String {
 extension QueryCompiler {
   // MARK: - Reading
 
-  /// Notes the subquery, or view, that one of several sources is.
+  /// Notes one of several sources that is a subquery or view.
   ///
-  /// - Returns: false when it cannot be followed by itself.
+  /// - Returns: false if it cannot be followed separately.
   mutating func noteDerived(_ index: Int) -> Bool {
     guard let source = try? derivedSource(index) else { return false }
     derived[index] = source
     for arm in source.arms {
       let tables = arm.compiler.from.sources.compactMap { $0.table?.lowercased() }
-      // For the first source, units are looked up.
+      // The units of the first source are looked up, so changes of its tables lead to units directly.
       if index > 0 { nested.formUnion(tables) }
       nested.formUnion(arm.compiler.nested)
-      // They are looked for through this source's own tables alone.
+      // Changes are mapped only through this source's own tables, and not through subqueries in it.
       unmapped.formUnion(arm.compiler.nested)
     }
     return true
@@ -122,7 +122,7 @@ extension QueryCompiler {
     return isOfTables ? DerivedSource(arms: arms, operators: operators) : nil
   }
 
-  /// Finds what joins the derived sources. To be called when all are noted.
+  /// Finds the conditions that join the derived sources. To be called when all sources are noted.
   mutating func readLinks() {
     if derived.isEmpty || from.isNatural || from.sources.contains(where: { $0.join == .outer }) { return }
     for (index, source) in from.sources.enumerated() where !source.constraint.isEmpty {
@@ -133,7 +133,8 @@ extension QueryCompiler {
     if let filter = fragments.filter { readLinks(filter.text, of: nil) { _ in true } }
   }
 
-  /// Operators that bind no tighter than `=`. Next to one of them, the text next to `=` may not be the whole operand.
+  /// Operators with the precedence of `=`, or a lower one. If one of them is next to a text, the text may not be the
+  /// whole operand of `=`.
   private static let others: Set<String> = [
     "OR", "NOT", "IS", "IN", "LIKE", "GLOB", "MATCH", "REGEXP", "BETWEEN", "ISNULL", "NOTNULL", "!=", "<>", "CASE",
   ]
@@ -152,7 +153,7 @@ extension QueryCompiler {
         else { continue }
         let text = fragment.text(of: other)
         let collation = try? collation(of: text, place: "", isRow: true)
-        // It lets no fewer values through than the condition does.
+        // The restriction must not exclude values that the condition admits.
         let isWide = source.arms.allSatisfy { arm in
           arm.collation(ofColumn: column).map { $0 == collation || collation == .binary } ?? false
         }
@@ -164,7 +165,7 @@ extension QueryCompiler {
     }
   }
 
-  /// The column of a derived source that some tokens name and nothing else.
+  /// The column of a derived source that some tokens consist of.
   func derivedColumn(_ fragment: SQLFragment, _ range: Range<Int>) -> (source: Int, column: Int)? {
     guard [1, 3].contains(range.count), let name = fragment.name(of: fragment.tokens[range.upperBound - 1]) else {
       return nil
@@ -178,7 +179,7 @@ extension QueryCompiler {
     return nil
   }
 
-  /// The sources whose columns some tokens name; nil: that is not known.
+  /// The sources whose columns some tokens name; nil if they are unknown.
   private func sources(_ fragment: SQLFragment, _ range: Range<Int>) -> Set<Int>? {
     var found: Set<Int> = []
     for token in range {
@@ -202,11 +203,11 @@ extension QueryCompiler {
 
   // MARK: - Writing
 
-  /// The clause up to a source, the sources' text replaced.
+  /// The clause up to a source, with the text of sources replaced.
   ///
   /// - Parameters:
-  ///   - texts: by source, what stands in the place of its table or parenthesis.
-  ///   - dropped: sources that are left out, with what joins them; not the first.
+  ///   - texts: for each source, the text that replaces its table or parenthesis.
+  ///   - dropped: sources that are left out, together with their join conditions. The first source cannot be left out.
   func clause(through last: Int, _ texts: [Int: String] = [:], dropping dropped: Set<Int> = []) -> String? {
     var replacements: [Int: String] = [:]
     for (index, text) in texts where index <= last {
@@ -226,7 +227,7 @@ extension QueryCompiler {
 }
 
 extension FromClause.Source {
-  /// Whether a name follows its table or parenthesis.
+  /// Whether a name follows the source's table or parenthesis.
   fileprivate var isNamedBehindBody: Bool {
     if case .parenthesis = kind { return qualifier != nil }
     return isNamed

@@ -1,11 +1,11 @@
 import LiveQuery
 import Store
 
-/// Whether a statement holds something that fails for some values of a row.
+/// Finds calls in a statement that fail for some values of a row.
 ///
-/// SQLite evaluates the terms of WHERE in the order that is fastest: what a client wrote can come before the filter on
-/// the rows, and an error would tell what is in a row that the client may not read. Such statements get their rows from
-/// shadows that have filtered them first, which costs them the indexes of those tables.
+/// SQLite evaluates the terms of WHERE in the order that is fastest. So a client's condition may be evaluated before
+/// the role's filter, and an error would show what is in a row that the client may not read. Such statements get their
+/// rows from shadows that filter first, and therefore cannot use the indexes of those tables.
 enum FailingCalls {
   static func areIn(_ sql: String) -> Bool {
     let tokenizer = SQLTokenizer(sql)
@@ -18,7 +18,7 @@ enum FailingCalls {
       guard [.identifier, .quotedIdentifier].contains(tokens[index].kind) else { return false }
       if word == "escape" { return true }
       if patternOperators.contains(word), tokens[index].kind == .identifier {
-        // Patterns can be too long.
+        // A pattern that is not a literal can be too long.
         return next.map { ![.string, .parameter].contains($0.kind) } ?? false
       }
       guard let next, tokenizer.text(of: next) == "(" else { return false }
@@ -29,7 +29,7 @@ enum FailingCalls {
 
   private static let patternOperators: Set<String> = ["like", "glob", "regexp"]
 
-  /// Functions that give a value for whatever values; aggregates see no row that is filtered out.
+  /// Functions that do not fail for any values. Aggregates never see rows that are filtered out.
   private static let harmless: Set<String> = [
     "avg", "bm25", "coalesce", "count", "cume_dist", "date", "datetime", "dense_rank", "first_value", "highlight", "if",
     "ifnull",
@@ -42,7 +42,7 @@ enum FailingCalls {
     "unlikely", "upper",
   ]
 
-  /// Words that a parenthesis may follow which is no call.
+  /// Words before a parenthesis that are not the name of a function.
   private static let keywords: Set<String> = [
     "all", "and", "as", "between", "by", "case", "cast", "cross", "distinct", "else", "except", "exists", "filter",
     "from", "having",

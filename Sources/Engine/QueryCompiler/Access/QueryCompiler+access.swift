@@ -1,35 +1,35 @@
 import LiveQuery
 import Store
 
-// Tables that a role may read only in part.
-// No SQL is rewritten for them: SQLite knows what a name means, and any other resolver of names will be wrong
-// somewhere. SQL of a client is compiled on a connection of the role's own, on which temporary views replace the
-// tables, because SQLite's authorizer reports columns of views and not those of common table expressions, and which
-// columns a list depends on is what makes it incremental. The statement that runs is compiled once more, with shadows
-// in front (`TableShadow`), under an authorizer that lets only a shadow read its table (`StatementAudit`).
+// Handles tables that a role may read only in part. No SQL is rewritten for them, because only SQLite knows for certain
+// what a name means. A client's SQL is compiled on a connection of the role, on which temporary views replace the
+// tables. Views are used because SQLite's authorizer reports the columns of views, but not those of common table
+// expressions, and a list can be incremental only if the columns that it depends on are known. The statement that runs
+// is compiled once more, with shadows in front (`TableShadow`), under an authorizer that lets only a shadow read its
+// table (`StatementAudit`).
 //
-// - Reads of a filter are added to the query's dependencies; a change of another table that it reads runs the query
-//   again.
-// - The statements that lead from changed rows to units see all rows: a row that may no longer be read concerns the
-//   clients that have it.
-// - Claims are parameters, and which of them a query reads is a part of what it is (`Query.Access.read`). So a thousand
-//   customers with one query over unfiltered tables share one list, and over filtered ones they have a thousand lists
-//   of one shape, to which an equality in the filter routes changes as one in `where` does.
+// - Columns that a filter reads are added to the query's dependencies. A change of another table that the filter reads
+//   runs the query again.
+// - The statements that lead from changed rows to units see all rows, because a row that may no longer be read still
+//   concerns the clients that have it.
+// - Claims are parameters, and the claims that a query reads are a part of its identity (`Query.Access.read`). So a
+//   thousand customers with the same query over unfiltered tables share one list. Over filtered tables they have a
+//   thousand lists of one shape, and an equality in the filter routes changes to them as an equality in `where` does.
 extension QueryCompiler {
   /// Columns that filters on the query's tables read.
   struct FilterReads {
-    /// All that they read, by lower-case name of the table.
+    /// All columns that filters read, by lower-case name of the table.
     var masks: [String: ColumnMask] = [:]
-    /// By lower-case name of the filtered table, the filter with its parameters numbered.
+    /// The filters with their parameters numbered, by lower-case name of the filtered table.
     var filters: [String: SQLFragment] = [:]
   }
 
-  /// The filter of a shadow with the claims' numbers.
+  /// A shadow's filter with the numbers of the claims' parameters.
   private func numbered(_ filter: SQLFragment) throws(FreshetError) -> SQLFragment {
     let sql = try filter.replacing { index throws(FreshetError) in
       let token = filter.tokens[index]
       guard token.kind == .parameter else { return nil }
-      // A query's reads are found before it is compiled; a view may read something else since then.
+      // The claims that a query reads are determined before it is compiled, and a view may have changed since then.
       guard let number = fragments.claims[String(filter.text(of: token).dropFirst())] else {
         throw FreshetError(.schemaChanged, "a view has changed: ask again")
       }
@@ -48,7 +48,7 @@ extension QueryCompiler {
       do throws(FreshetError) {
         reads = try checker.compileFilter(shadow.filterSQL(numbered.text))
       } catch {
-        // Its text is the operator's, and may name what clients must not know.
+        // The filter's text is hidden from clients, because it may contain names that they must not know.
         throw FreshetError(.internal, "the rows of \(shadow.name) that may be read cannot be determined")
       }
       let table = shadow.name.lowercased()
@@ -62,14 +62,15 @@ extension QueryCompiler {
     return result
   }
 
-  /// A statement as it runs.
+  /// The SQL of a statement as it is run, with shadows in front.
   ///
   /// - Parameters:
-  ///   - isFiltered: whether rows are held back. Statements that lead from changed rows to units see all rows: a row
-  ///     that may not be read any more concerns those who have it.
-  ///   - isChecked: whether it can be compiled here: tables of changed rows are there where it runs.
-  ///   - texts: the text that names its tables; nil: the SQL itself. A filter in it names tables that the client does
-  ///     not.
+  ///   - isFiltered: whether the filters apply. Statements that lead from changed rows to units see all rows, because a
+  ///     row that may no longer be read still concerns clients that have it.
+  ///   - isChecked: whether the statement can be compiled here. Tables of changed rows exist only on the connection
+  ///     that runs it.
+  ///   - texts: the texts that name the statement's tables; nil for the SQL itself. They are given if the SQL contains
+  ///     a filter, which names tables that the client does not name.
   func executed(
     _ sql: String, isFiltered: Bool = true, isChecked: Bool = true, naming texts: [String]? = nil
   ) throws(FreshetError) -> String {
@@ -95,14 +96,14 @@ extension QueryCompiler {
     return result
   }
 
-  /// The table's name in SQL that sees no more of it than the client may.
+  /// The name of a table in SQL that reads only what the client may read of it.
   func reference(to table: DatabaseSchema.Table) -> String {
     isShadowed(table) ? quotedIdentifier(table.name) : "main.\(quotedIdentifier(table.name))"
   }
 
   func isShadowed(_ table: DatabaseSchema.Table) -> Bool { checker.role.shadows[table.name.lowercased()] != nil }
 
-  /// Names that `*` gives of shadows, and would not of their tables.
+  /// Names of columns that `*` includes for shadows but not for their tables.
   var unlistedNames: Set<String> {
     var names: Set<String> = []
     for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where isShadowed(table) {

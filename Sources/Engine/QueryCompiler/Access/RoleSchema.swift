@@ -3,13 +3,13 @@ package import Store
 
 /// The tables of one schema as a role sees them.
 package struct RoleSchema: Sendable {
-  /// The tables that the role's queries may name, with the columns that they may.
+  /// The tables that the role's queries may name, with the columns that they may read.
   package let visible: DatabaseSchema
-  /// All of them, for the filters and for what virtual tables and views are made of.
+  /// All tables, for the filters, and for the tables that virtual tables and views read.
   let whole: DatabaseSchema
-  /// By lower-case name.
+  /// The shadows, by lower-case name of the table.
   let shadows: [String: TableShadow]
-  /// Whether there is something that the role may not read.
+  /// Whether the role may not read everything.
   let isRestricted: Bool
 
   /// The schema for clients that may read everything.
@@ -20,7 +20,8 @@ package struct RoleSchema: Sendable {
     isRestricted = false
   }
 
-  /// - Parameter isPublished: whether the queries are the operator's, and may name tables that the role does not list.
+  /// - Parameter isPublished: whether the operator wrote the queries, which may then name tables that the role does not
+  ///   list.
   /// - Throws: the error in the role's rules.
   package init(_ role: AccessRules.Role, isPublished: Bool, _ schema: DatabaseSchema) throws(FreshetError) {
     whole = schema
@@ -36,13 +37,13 @@ package struct RoleSchema: Sendable {
     for table in shadowed {
       shadows[table.name.lowercased()] = try TableShadow(table, rule(table), shadowed: shadowed)
     }
-    // Two names that are one to Swift would leave one of the tables open.
+    // If Swift considers two different names equal, one of the tables would have no shadow.
     if shadows.count < shadowed.count { throw FreshetError(.internal, "two tables have names that look the same") }
     self.shadows = shadows
     isRestricted = true
   }
 
-  /// Restricted tables, and the views that may read one of them, however indirectly.
+  /// Restricted tables, and views that may read one of them, even indirectly.
   private static func shadowed(
     _ tables: [DatabaseSchema.Table], isRestricted: (DatabaseSchema.Table) -> Bool
   ) -> [DatabaseSchema.Table] {
@@ -59,7 +60,7 @@ package struct RoleSchema: Sendable {
     return tables.filter { names.contains($0.name.lowercased()) }
   }
 
-  /// The shadows that statements need which hold these texts, in the order of their names.
+  /// The shadows that statements with these texts need, in the order of their names.
   func shadows(for texts: [String]) -> [TableShadow] {
     if shadows.isEmpty { return [] }
     var needed: Set<String> = []
@@ -71,8 +72,8 @@ package struct RoleSchema: Sendable {
     return needed.sorted().compactMap { shadows[$0] }
   }
 
-  /// The query with the names of the claims that it reads, itself or through the filters of its tables. Queries that
-  /// read the same claims share a list.
+  /// The query with the names of the claims that its SQL or the filters of its tables read. Queries that differ only in
+  /// other claims share a list.
   package func narrowed(_ query: Query) -> Query {
     let texts = query.texts
     var names = Set(shadows(for: texts).flatMap(\.claims))
@@ -90,14 +91,14 @@ package struct RoleSchema: Sendable {
 }
 
 extension Query {
-  /// All SQL in it.
+  /// All SQL in the query.
   fileprivate var texts: [String] {
     [from] + select + groupBy + orderBy + key + totals.values + alongside.values
       + [filter, having, sectionBy?.expression, sectionBy?.name, sectionBy?.indexTitle].compactMap(\.self)
   }
 }
 
-/// The schema as each role, and each published query, sees it; valid as long as the schema stays the same.
+/// The schema as each role and each published query sees it. Valid as long as the schema does not change.
 package struct RoleSchemas {
   private let rules: AccessRules
   private let schema: DatabaseSchema

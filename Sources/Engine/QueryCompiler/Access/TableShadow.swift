@@ -1,35 +1,36 @@
 import LiveQuery
 import Store
 
-/// Stands for a table in the statements of a role that may not read all of it: a common table expression of the table's
-/// name, which hides the table wherever a statement names it.
+/// Replaces a table in the statements of a role that may not read all of it. It is a common table expression with the
+/// table's name, which hides the table wherever a statement names it.
 ///
-/// A view would see past it, to the tables themselves. So one that reads such a table has a shadow as well: its text,
-/// in which names mean what they mean to the role.
+/// It does not hide the table from views, which read the tables themselves. So a view that reads such a table has a
+/// shadow as well: the view's text, in which names mean what they mean to the role.
 struct TableShadow: Sendable {
-  /// As the schema spells it.
+  /// The table's name as the schema spells it.
   let name: String
-  /// The operator's filter; nil: all rows.
+  /// The operator's filter; nil if all rows may be read.
   let filter: SQLFragment?
   private let isView: Bool
   private let isVirtual: Bool
-  /// Whether some of its rows or columns are held back: a view may have a shadow for what it reads alone.
+  /// Whether some of its rows or columns may not be read. The shadow of a view may be needed only for the tables that
+  /// it reads.
   let isRestricting: Bool
   /// Parameters in `filter`, without the sign.
   let claims: [String]
   /// Names that a view's text may use, in lower case.
   let names: Set<String>
-  /// The names of its columns, in parentheses, where they are not those of `select`.
+  /// The names of the columns, in parentheses, if they differ from those of `select`.
   private let columnList: String
   private let select: String
   /// The columns of a table, as SQL.
   private let columns: [String]
-  /// Stands before `select` when `filter` does: in there, tables are the tables themselves.
+  /// SQL that precedes `select` if `filter` follows it. Within it, names of tables mean the tables themselves.
   private let exposing: String
 
   /// - Parameters:
-  ///   - table: with the columns that the role may not read withheld.
-  ///   - shadowed: all that have a shadow.
+  ///   - table: the table, without the columns that the role may not read.
+  ///   - shadowed: all tables and views that have a shadow.
   /// - Throws: the error in the rule.
   init(
     _ table: DatabaseSchema.Table, _ rule: AccessRules.Table?, shadowed: [DatabaseSchema.Table]
@@ -70,15 +71,15 @@ struct TableShadow: Sendable {
     }
   }
 
-  /// As one of the expressions behind WITH.
+  /// The shadow as one of the common table expressions of WITH.
   ///
   /// - Parameters:
-  ///   - filter: nil: all rows.
-  ///   - isFirst: whether nothing may be evaluated for rows that the filter has not passed. Full-text tables cannot be
-  ///     searched behind such a filter; theirs is evaluated when it may be.
+  ///   - filter: the filter; nil for all rows.
+  ///   - isFirst: whether the filter must be evaluated before any other expression. Full-text tables cannot be searched
+  ///     behind such a filter, so their filter is evaluated in any order.
   func expression(filter: String?, isFirst: Bool) -> String { expression(of: select, filter: filter, isFirst: isFirst) }
 
-  /// The same over the rows of the table that a tick has found changed.
+  /// As above, but over the rows of the table that a tick has found changed.
   func capturedExpression(filter: String?, isFirst: Bool) -> String {
     let quoted = quotedIdentifier(name)
     return expression(
@@ -87,7 +88,7 @@ struct TableShadow: Sendable {
       isFirst: isFirst)
   }
 
-  /// Its changed rows with their signs, as a subquery.
+  /// The table's changed rows with their signs, as a subquery.
   func signedBody(filter: String?) -> String {
     let list = (columns + [CapturedRows.sign]).joined(separator: ", ")
     let select = "SELECT \(list) FROM \(CapturedRows.reference(to: name)) AS \(quotedIdentifier(name))"
@@ -99,7 +100,7 @@ struct TableShadow: Sendable {
   }
 
   private func body(of select: String, filter: String?, isFirst: Bool) -> String {
-    // SQLite moves no conditions into a SELECT with a LIMIT, nor its own out of it.
+    // With LIMIT, SQLite moves no conditions into the SELECT, and none out of it.
     let barrier = isFirst && !isVirtual ? " LIMIT -1" : ""
     return filter.map { "\(exposing)\(select) WHERE (\($0))\(barrier)" } ?? select
   }
@@ -109,10 +110,10 @@ struct TableShadow: Sendable {
     "\(exposing)\(isView ? select : "SELECT 1 FROM main.\(quotedIdentifier(name))") WHERE (\(filter))"
   }
 
-  /// Makes a view of all its rows on a connection that compiles for the role.
+  /// SQL that creates a view of all of its rows, on a connection that compiles for the role.
   var viewSQL: String { "CREATE TEMP VIEW \(quotedIdentifier(name))\(columnList) AS \(select)" }
 
-  /// The operator's filter means the tables themselves, whatever the role may read of them.
+  /// SQL that makes names in the operator's filter mean the tables themselves, whatever the role may read of them.
   private static func exposing(_ filter: SQLFragment, _ shadowed: [DatabaseSchema.Table]) -> String {
     guard filter.hasSubquery else { return "" }
     let names = Set(filter.tokens.map { filter.unquoted($0).lowercased() })
@@ -129,7 +130,7 @@ struct TableShadow: Sendable {
 extension SQLFragment {
   /// The names of its parameters.
   ///
-  /// - Throws: for a parameter that is no claim.
+  /// - Throws: if a parameter is not a claim.
   fileprivate func claims() throws(FreshetError) -> [String] {
     var claims: Set<String> = []
     for token in tokens where token.kind == .parameter {
@@ -144,15 +145,15 @@ extension SQLFragment {
 }
 
 extension DatabaseSchema.Table {
-  /// Columns of a shadow that `*` does not give, as SQL: the rowid of a table without another key, and the columns that
-  /// full-text search is asked by.
+  /// Columns of a shadow that `*` does not include, as SQL: the rowid of a table without another key, and the hidden
+  /// columns that full-text queries use.
   var unlistedColumns: [String] {
     switch kind {
     case .table:
       guard case .rowid(let alias)? = key, !hasColumn(alias) else { return [] }
       return [alias]
     case .virtual:
-      // Full-text tables have a column of their own name. It searches in all columns, including withheld ones.
+      // A full-text table has a column with its own name. It searches all columns, including withheld ones.
       guard hiddenColumns.contains(where: { isSameName($0, name) }) else { return [] }
       return visibleColumns.count < columns.count ? ["rowid"] : ["rowid"] + hiddenColumns.map(quotedIdentifier)
     case .view, .shadow: return []

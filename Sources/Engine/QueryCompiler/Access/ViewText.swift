@@ -1,8 +1,8 @@
 import LiveQuery
 import Store
 
-/// A CREATE VIEW statement taken apart: its SELECT without comments, and without `main.` before names, so that a shadow
-/// can stand for them.
+/// A parsed CREATE VIEW statement: its SELECT without comments, and without `main.` before names, so that shadows can
+/// replace the named tables.
 struct ViewText {
   let columnList: String
   let select: String

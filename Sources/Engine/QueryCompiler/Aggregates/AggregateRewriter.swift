@@ -1,42 +1,41 @@
 import LiveQuery
 import Store
 
-/// Takes the calls of aggregate functions out of a query's expressions, and leaves columns of a table of groups in
-/// their place.
+/// Replaces the calls of aggregate functions in a query's expressions by columns of a table of groups.
 ///
-/// It knows what a call and a group's expression look like, token by token; whether what is left means anything over
-/// that table is SQLite's to judge: a column that is neither in a call nor in `groupBy` is then no column at all.
+/// It recognizes calls and expressions of `groupBy` by their tokens. SQLite then checks whether the rest is valid over
+/// that table: a column that is neither in a call nor in `groupBy` does not exist there.
 struct AggregateRewriter {
   /// A call as it was written.
   struct Call {
     var plan: AggregatePlan.Call
-    /// The argument as an expression of a row of FROM, NULL for rows that do not count.
+    /// The argument as an expression of a row of FROM. It is NULL for rows that do not count.
     var argument: String
-    /// Whether the result depends on which of several equal values comes first.
+    /// Whether the result depends on the order of rows if several values are equal.
     var dependsOnOrder: Bool
   }
 
   /// A term of `groupBy`.
   struct Group {
-    /// Its tokens, in a form in which equal ones are equal.
+    /// The tokens of the term, in a form in which equal terms have equal tokens.
     var words: [String]
     var reference: QueryCompiler.ColumnReference?
-    /// The SQL in its place.
+    /// The SQL that replaces the term.
     var replacement: String
   }
 
   private(set) var calls: [Call] = []
   private let groups: [Group]
   private let reference: (SQLFragment) -> QueryCompiler.ColumnReference?
-  /// Whether an argument is compared byte by byte.
+  /// Whether SQLite compares the values of an argument byte by byte.
   private let isBinary: (String) -> Bool
-  /// Whether equal values of an argument may be different ones, as 1 and 1.0 are.
+  /// Whether equal values of an argument may differ, as 1 and 1.0 do.
   private let mayDiffer: (String) -> Bool
 
   /// - Parameters:
-  ///   - reference: the column that a fragment is.
+  ///   - reference: returns the column that a fragment consists of.
   ///   - isBinary: whether SQLite compares the values of an expression as BINARY.
-  ///   - mayDiffer: whether equal values of an expression may be different ones.
+  ///   - mayDiffer: whether equal values of an expression may differ, as 1 and 1.0 do.
   init(
     _ groups: [Group], reference: @escaping (SQLFragment) -> QueryCompiler.ColumnReference?,
     isBinary: @escaping (String) -> Bool, mayDiffer: @escaping (String) -> Bool
@@ -50,10 +49,10 @@ struct AggregateRewriter {
   private static let functions: [String: AggregatePlan.Call.Function] = [
     "count": .count, "sum": .sum, "total": .total, "avg": .average, "min": .minimum, "max": .maximum,
   ]
-  /// Their results depend on the order of rows.
+  /// Functions whose results depend on the order of rows.
   private static let ordered: Set<String> = ["group_concat", "string_agg", "json_group_array", "json_group_object"]
 
-  /// - Returns: the expression over the table of groups; nil where that has none.
+  /// - Returns: the expression over the table of groups; nil if it cannot be expressed over that table.
   mutating func rewritten(_ sql: String) -> String? {
     guard let fragment = try? SQLFragment(sql, place: ""), !fragment.hasSubquery else { return nil }
     var replacements: [Int: String] = [:]
@@ -81,7 +80,7 @@ struct AggregateRewriter {
     return try? fragment.replacing { replacements[$0] }
   }
 
-  /// Replaces the tokens of a range: the first gets the text, the others are left out.
+  /// Replaces the tokens of a range by a text: the first token gets the text, the others are left out.
   private static func replace(_ range: Range<Int>, by text: String, _ replacements: inout [Int: String]) {
     for index in range { replacements[index] = "" }
     replacements[range.lowerBound] = " \(text) "
@@ -89,8 +88,8 @@ struct AggregateRewriter {
 
   // MARK: - Calls
 
-  /// - Parameter close: the token behind the call's parenthesis.
-  /// - Returns: the token behind the call; nil: it cannot be kept up to date.
+  /// - Parameter close: the index after the call's closing parenthesis.
+  /// - Returns: the index after the call, FILTER included; nil if the call cannot be kept up to date.
   private mutating func takeCall(
     _ function: AggregatePlan.Call.Function, _ fragment: SQLFragment, _ start: Int, _ close: Int,
     _ replacements: inout [Int: String]
@@ -118,7 +117,7 @@ struct AggregateRewriter {
   ) -> Call? {
     var value = "1"
     if function != .count || !(argument.isEmpty || argument == "*") {
-      // Which of several equal values is shown, and which are equal, is for BINARY alone the same in any order.
+      // Only under BINARY does it not depend on the order of rows which values are equal, and which of them is shown.
       if isDistinct || [.minimum, .maximum].contains(function), !isBinary(argument) { return nil }
       let isSum = [.sum, .total, .average].contains(function)
       value = isSum && !isDistinct ? "\(AggregatePlan.number)(\(argument))" : "(\(argument))"
@@ -136,7 +135,7 @@ struct AggregateRewriter {
 
   // MARK: - Groups
 
-  /// - Returns: the token behind a group's expression that begins at an index.
+  /// - Returns: the index after an expression of `groupBy` that begins at `start`.
   private func groupEnd(_ fragment: SQLFragment, _ start: Int, _ replacements: inout [Int: String]) -> Int? {
     if start > 0, fragment.text(of: fragment.tokens[start - 1]) == "." { return nil }
     for group in groups {
@@ -156,7 +155,7 @@ struct AggregateRewriter {
       return end
     }
     guard let wanted = group.reference, fragment.name(of: fragment.tokens[start]) != nil else { return nil }
-    // A column may be written with its table, or without.
+    // A column may be written with or without its table.
     var end2 = start + 1
     while end2 + 1 < fragment.tokens.count, fragment.text(of: fragment.tokens[end2]) == ".",
       fragment.name(of: fragment.tokens[end2 + 1]) != nil
@@ -169,7 +168,7 @@ struct AggregateRewriter {
     return end2
   }
 
-  /// A token in a form in which equal ones are equal.
+  /// The token in a form in which equal tokens have equal words.
   static func word(_ fragment: SQLFragment, _ index: Int) -> String {
     let token = fragment.tokens[index]
     if let name = fragment.name(of: token) { return name.lowercased() }

@@ -1,14 +1,14 @@
 import LiveQuery
 import Store
 
-// Aggregates that are kept up to date by arithmetic (`AggregatePlan`).
+// Plans aggregates that are kept up to date by arithmetic (`AggregatePlan`).
 //
-// What is needed of a query: its groups are compared as BINARY, its expressions are made of them and of calls that can
-// be added to and taken from, and its key is the groups. After a change of a table that a subquery reads, the groups
-// are looked up, or the query is run again, as for queries that have no such plan.
+// A query must meet these conditions: its groups are compared as BINARY; its expressions consist of the groups and of
+// calls to which values can be added and from which they can be taken out; its key is the groups. After a change of a
+// table that a subquery reads, the groups are looked up, or the query is run again, as for queries without such a plan.
 //
-// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of
-// one, Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
+// If one commit changes several joined tables, let A and B be their present states, and ΔA and ΔB the changed rows.
+// Then Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
 // own.
 extension QueryCompiler {
   static let byArithmetic = "a change is added to its group"
@@ -20,16 +20,16 @@ extension QueryCompiler {
     var calls: [AggregateRewriter.Call]
     var select: String
     var condition: String
-    /// The last: whether equal values of it may be different ones, as 1 and 1.0 are.
+    /// The terms of `groupBy`. `mayDiffer` says whether equal values of a term may differ, as 1 and 1.0 do.
     var groups: [(sql: String, declaration: String, mayDiffer: Bool)]
     var isWhole: Bool
   }
 
   /// - Parameters:
   ///   - groups: the terms of GROUP BY.
-  ///   - items: the SELECT's list, each with the name that it is given.
+  ///   - items: the columns of the SELECT, each with its alias.
   ///   - having: a condition on groups.
-  /// - Returns: nil when it is no such query.
+  /// - Returns: nil if the query does not meet the conditions.
   func aggregateDraft(
     _ groups: [(sql: String, order: FieldOrder)], _ items: [(sql: String, name: String?)], having: String?
   ) -> AggregateDraft? {
@@ -67,16 +67,16 @@ extension QueryCompiler {
     let draft = AggregateDraft(
       calls: rewriter.calls, select: "SELECT \(list.joined(separator: ", ")) FROM", condition: condition,
       groups: columns, isWhole: groups.isEmpty)
-    // Columns that are in no group and no call are none of the table of groups.
+    // The table of groups has no columns other than those of groups and calls, so other names do not compile.
     let names = draft.columnNames.map { "NULL AS \($0)" }.joined(separator: ", ")
     let over = "\(draft.select) (SELECT \(names))\(condition)"
     return (try? compile(over, place: nil)) == nil ? nil : draft
   }
 
-  /// Whether equal values of an expression may be different ones.
+  /// Whether equal values of an expression may differ, as 1 and 1.0 do.
   private func mayDiffer(_ fragment: SQLFragment) -> Bool { [nil, .blob].contains(affinity(of: fragment)) }
 
-  /// The affinity of an expression; nil: none.
+  /// The affinity of an expression; nil if it has no affinity.
   func affinity(of fragment: SQLFragment) -> Affinity? {
     if let reference = reference(fragment) {
       guard let table = from.sources[reference.source].table.flatMap(schema.table) else { return nil }
@@ -85,7 +85,7 @@ extension QueryCompiler {
       }
       return .integer
     }
-    // `CAST (x AS type)` has the type's.
+    // `CAST (x AS type)` has the affinity of the type.
     let last = fragment.tokens.count - 1
     guard fragment.keyword(at: 0) == "CAST", fragment.text(of: fragment.tokens[last]) == ")",
       let word = fragment.tokens.indices.last(where: { fragment.keyword(at: $0) == "AS" }), word + 1 < last
@@ -94,8 +94,8 @@ extension QueryCompiler {
   }
 
   /// - Parameters:
-  ///   - tables: the query's tables, as they are followed.
-  ///   - kept: the rows under the groups, where changes lead to those.
+  ///   - tables: the query's tables, with how they are followed.
+  ///   - kept: the statements for the rows under the groups, if changes lead to these.
   func aggregatePlan(
     _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?, keeping kept: AggregatePlan.Rows? = nil
   ) throws(FreshetError) -> AggregatePlan? {
@@ -130,12 +130,12 @@ extension QueryCompiler.AggregateDraft {
     groups.indices.map(AggregatePlan.groupColumn) + calls.indices.map(AggregatePlan.callColumn)
   }
 
-  /// Whether a group's values depend on which of several equal ones comes first.
+  /// Whether a group's values depend on the order of rows if several values are equal.
   fileprivate var dependsOnOrder: Bool {
     groups.contains(where: \.mayDiffer) || calls.contains(where: \.dependsOnOrder)
   }
 
-  /// Whether rows of a group have different values of it.
+  /// SQL that says whether a group has equal values of this term that differ.
   fileprivate var differing: String {
     let conditions = groups.filter(\.mayDiffer).map { group in
       let kind = "CASE (\(group.sql)) WHEN 0 THEN quote(\(group.sql)) ELSE typeof(\(group.sql)) END"

@@ -1,9 +1,9 @@
 import LiveQuery
 import Store
 
-// Values alongside the result that are aggregates over everything: `SELECT expression FROM … WHERE …`.
+// Plans values alongside the result that are aggregates without groups: `SELECT expression FROM … WHERE …`.
 extension QueryCompiler {
-  /// - Returns: nil when the statement is something else, and must be run again after a change.
+  /// - Returns: nil if the statement is not such an aggregate, so that it must be run again after a change.
   func aggregate(
     alongside statement: SQLFragment
   ) throws(FreshetError) -> (AggregatePlan, [QueryTable])? {
@@ -11,7 +11,7 @@ extension QueryCompiler {
       select.orderBy.isEmpty,
       let expression = select.expressions.first, select.expressions.count == 1
     else { return nil }
-    // A query that compiles as a whole, but not in parts, is no error.
+    // It is not an error if a query compiles only as a whole, and not in parts.
     guard let from = select.cores[0].from.flatMap({ try? FromClause($0) }),
       let value = try? SQLFragment(expression, place: statement.place)
     else { return nil }

@@ -1,15 +1,14 @@
 import LiveQuery
 import Store
 
-// Aggregates over rows that are kept.
-// Where changed rows cannot be evaluated with their signs, because a subquery, a window or groups stand between them
-// and the aggregate, a change still leads to units of the rows under the groups: those that the query without its GROUP
-// BY would look up. The contribution of each unit is kept. After a change the old contribution is taken out of its
-// groups, and the new one is put in.
+// Plans aggregates whose rows under the groups are kept. If a subquery, a window or groups are between changed rows and
+// the aggregate, changed rows cannot be evaluated with their signs. But a change still leads to units of the rows under
+// the groups, which are the units that the query without its GROUP BY would look up. The contribution of each unit is
+// kept. After a change, the old contribution is taken out of its groups, and the new one is added.
 extension QueryCompiler {
   typealias KeptAggregate = (plan: AggregatePlan, following: CompiledQuery.Following, scalars: ResultPlan.Scalars?)
 
-  /// - Returns: nil where that does not tell all changes either.
+  /// - Returns: nil if this cannot follow all changes either.
   func keptAggregate(
     _ draft: AggregateDraft, _ result: ResultPlan.Rows, _ columns: [OutputColumn],
     _ reads: Set<FragmentChecker.ColumnRead>, filter: String?
@@ -31,7 +30,7 @@ extension QueryCompiler {
     let nested = Set(following.nestedMappings.flatMap(\.tables))
     let isTold = following.tables.allSatisfy { !$0.mappings.isEmpty || nested.contains($0.name.lowercased()) }
     if !isTold || following.tables.isEmpty { return nil }
-    // Queries would be routed by the rows of their results.
+    // Changes cannot be routed, because routing looks at the rows of queries' results.
     following.routing = nil
     var part = following.relation
     part?.isKept = true
@@ -44,8 +43,8 @@ extension QueryCompiler {
     return plan.map { ($0, following, scalars) }
   }
 
-  /// The query without its groups, the table whose rows are the most in front: each of its rows meets few of the
-  /// others.
+  /// The query without its groups, with the table that has the most rows first, because each of its rows joins few rows
+  /// of the others.
   private func rowsUnderGroups() throws(FreshetError) -> QueryCompiler {
     var fragments = fragments
     (fragments.groupBy, fragments.having) = ([], nil)
@@ -57,7 +56,7 @@ extension QueryCompiler {
     return rows
   }
 
-  /// FROM and WHERE with another table in front; nil where it is there already, or the order matters.
+  /// FROM and WHERE with the largest table first; nil if it is first already, or if the order matters.
   private func largestFirst() throws(FreshetError) -> (FromClause, SQLFragment?)? {
     var sizes: [Int64] = []
     for source in from.sources {

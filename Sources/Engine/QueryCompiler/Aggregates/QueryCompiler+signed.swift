@@ -1,20 +1,19 @@
 import LiveQuery
 import Store
 
-// The statements that evaluate an aggregate over changed rows, as they were and as they are.
+// Composes the statements that evaluate an aggregate over the former and present values of changed rows.
 //
-// A change of several joined tables in one commit: with the present state of all tables, and Δ for the changed rows of
-// one, Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
-// own.
-// That does not hold for the right side of LEFT JOIN, where rows with NULL come and go. Let L be the rows of its left
-// side. A change of the right side alone adds L ⋈ ΔB. For each row of L that ΔB meets, it also takes away the row with
-// NULL if the row meets something now and met nothing before, and adds it in the opposite case. The rows met before are
-// the rows met now, less those that ΔB has added.
+// If one commit changes several joined tables, let A and B be their present states, and ΔA and ΔB the changed rows.
+// Then Δ(A ⋈ B) = ΔA ⋈ B + A ⋈ ΔB - ΔA ⋈ ΔB. So there is a statement for each set of places in FROM, with a sign of its
+// own. This is not true of the right side of LEFT JOIN, where rows with NULL appear and disappear. Let L be the rows of
+// its left side. A change of only the right side adds L ⋈ ΔB. In addition, each row of L that joins a row of ΔB loses
+// its row with NULL if it joins a row now and joined none before, and gains it in the opposite case. The rows that it
+// joined before are those that it joins now, without those that ΔB has added.
 extension QueryCompiler {
-  /// So many places of FROM may have changed rows at once. With more the query is run again.
+  /// The most places of FROM that may have changed rows at once. With more, the query is run again.
   private static func mostChangedSources(of count: Int) -> Int { count > 3 ? 2 : 3 }
 
-  /// The statements over changed rows; none when these cannot be followed.
+  /// The statements over changed rows; empty if changes cannot be followed by them.
   func signedStatements(
     _ draft: AggregateDraft, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> [AggregatePlan.Signed] {
@@ -51,7 +50,7 @@ extension QueryCompiler {
     table.isToldByRecords && !nested.contains(table.name.lowercased())
   }
 
-  /// Those whose table is followed by its changed rows: all of its places can be.
+  /// Places of tables that are followed by their changed rows, which is possible at all of their places.
   private func followedSources(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     let places = places(tables)
     let hidden = Set(
@@ -59,7 +58,7 @@ extension QueryCompiler {
     return places.filter { !hidden.contains($0.table) }
   }
 
-  /// Sources that are joined by LEFT JOIN … ON, each the only one of its table.
+  /// Sources that are joined by LEFT JOIN … ON, and that are the only source of their table.
   private func leftSources(_ tables: [QueryTable]) -> [(source: Int, table: Int)] {
     let places = places(tables)
     return places.filter { place in
@@ -99,7 +98,7 @@ extension QueryCompiler {
       isChecked: false, naming: fragments.rowTexts)
   }
 
-  /// Puts other rows in the place of a table's.
+  /// Replaces a source's table by other rows.
   ///
   /// - Parameter body: a table or a subquery.
   private func replace(_ source: FromClause.Source, by body: String, _ replacements: inout [Int: String]) {
@@ -107,7 +106,7 @@ extension QueryCompiler {
     replacements[source.body.lowerBound] = source.isNamed ? body : "\(body) AS \(source.qualifier ?? "")"
   }
 
-  /// Stands for a table's changed rows in FROM: those that the client may see.
+  /// SQL that replaces a table in FROM by its changed rows, as far as the client may see them.
   private func capturedBody(_ source: FromClause.Source) throws(FreshetError) -> String? {
     guard let name = source.table, let table = schema.table(name), source.qualifier != nil else { return nil }
     guard let shadow = checker.role.shadows[table.name.lowercased()] else {
@@ -121,7 +120,7 @@ extension QueryCompiler {
   private static let weight = ReservedNames.prefix + "weight"
   private static func left(_ index: Int) -> String { "\(ReservedNames.prefix)left_\(index)" }
 
-  /// The rows that changes of a table on the right side of LEFT JOIN add and take away.
+  /// The SQL of the rows that changes of a table on the right side of LEFT JOIN add and take away.
   private func leftSQL(
     _ draft: AggregateDraft, _ place: Int, filter: String?
   ) throws(FreshetError) -> [String] {
@@ -138,7 +137,7 @@ extension QueryCompiler {
     replace(source, by: body, &inner)
     let met = try from.fragment.replacing { inner[$0] }
 
-    // The rows of what stands to the left that changed rows meet, or have met, each with what becomes of its row with
+    // Selects the rows of the left side that changed rows join, or have joined, each with the change of its row with
     // NULL.
     let keys = from.sources[..<place].flatMap { source in
       (key(of: source)?.names ?? []).map { "\(source.qualifier ?? "").\(quotedIdentifier($0))" }
