@@ -2,13 +2,12 @@ import CSQLite
 package import LiveQuery
 import Store
 
-/// Compiles what clients wrote on a connection of its own, under SQLite's authorizer, before any other connection sees
-/// it.
+/// Compiles clients' SQL on a connection of its own, under SQLite's authorizer, before any other connection gets it.
 ///
-/// It also finds out which collation an expression sorts under, which only SQLite knows, from the program that SQLite
-/// compiles for `count(DISTINCT +(expression))`.
+/// It also finds the collation of an expression, which only SQLite knows, in the program that SQLite compiles for
+/// `count(DISTINCT +(expression))`.
 ///
-/// Owner: one thread at a time. Nothing that clients wrote is ever stepped here but EXPLAIN.
+/// Owner: one thread at a time. Clients' SQL is never run here, except EXPLAIN.
 package final class FragmentChecker {
   private let opened: Connection
   private var connection: OpaquePointer { opened.raw }
@@ -16,7 +15,7 @@ package final class FragmentChecker {
   private let audit: StatementAudit
   /// The tables as the client may see them.
   var role: RoleSchema { audit.role }
-  /// Read the schema's number, and any table: see `refreshSchema`.
+  /// Statements that read the schema's number, and any table: see `refreshSchema`.
   private var schemaReaders: (number: PreparedStatement, table: PreparedStatement)?
   /// The number of the schema whose virtual tables are connected.
   private var connectedSchema: Int64?
@@ -26,20 +25,20 @@ package final class FragmentChecker {
 
   struct ColumnRead: Hashable {
     var table: String
-    /// Empty if the statement only counts the table's rows.
+    /// The column; empty if the statement only counts the table's rows.
     var column: String
   }
 
   /// - Parameters:
-  ///   - path: the database, or what `ReadOnlyFile` makes of its path.
-  ///   - role: the tables as the client may see them, in the schema that the file has.
+  ///   - path: the path of the database, or what `ReadOnlyFile.location` returns for it.
+  ///   - role: the tables as the client may see them, in the file's present schema.
   package init(path: String, role: RoleSchema) throws(FreshetError) {
     audit = StatementAudit(role)
     self.path = path
     do throws(SQLiteFailure) { opened = try Connection(path) } catch {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
-    // As on the connections that run queries: to them "name" is never a text.
+    // As on connections that run queries, "name" is never read as a text.
     sqlite_refuse_quoted_strings(opened.raw)
     do throws(SQLiteFailure) {
       try ConnectionLimits.apply(to: connection, checks: true)
@@ -52,15 +51,15 @@ package final class FragmentChecker {
       throw FreshetError(.internal, "cannot open the database: \(error.message)")
     }
     sqlite3_set_authorizer(connection, authorizeStatement, Unmanaged.passUnretained(audit).toOpaque())
-    // The first query need not wait for it. An error of reading the schema is the answer to the next request.
+    // The schema is read now, so that the first query need not wait for it. An error is reported by the next request.
     try? refreshSchema()
   }
 
-  /// Gives pages of the file back that are only kept for the next time.
+  /// Frees cached pages that SQLite does not need.
   package func releasePages() { sqlite3_db_release_memory(connection) }
 
-  /// Looks whether the schema has changed. To be called before a query is compiled: a statement that is prepared and
-  /// never stepped is compiled against the schema that the connection knows, however old.
+  /// Reads the schema again if it has changed. To be called before a query is compiled, because SQLite compiles
+  /// statements by the schema that the connection knows, however old, and only running one refreshes it.
   func refreshSchema() throws(FreshetError) {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
@@ -76,7 +75,7 @@ package final class FragmentChecker {
         number.reset()
         table.reset()
       }
-      // In this order: the schema that the connection knows is then not older than the number.
+      // The number is read first, so that the schema that the connection then knows is not older than the number.
       let version = try RollbackJournal.passing(path) { () throws(SQLiteFailure) in
         number.reset()
         return try number.step() ? number.integer(0) : nil
@@ -87,11 +86,11 @@ package final class FragmentChecker {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
-  /// Whether a statement of ours gives a row in the file's present state.
+  /// Whether a statement of the server returns a row in the file's present state.
   func givesRow(_ sql: String) throws(FreshetError) -> Bool { try firstInteger(sql) != nil }
 
-  /// The first column of the first row that a statement of ours gives in the file's present state, as an integer; nil:
-  /// it gives none.
+  /// The first column of the first row that a statement of the server returns in the file's present state, as an
+  /// integer; nil if it returns no rows.
   func firstInteger(_ sql: String) throws(FreshetError) -> Int64? {
     audit.isTrusted = true
     defer { audit.isTrusted = false }
@@ -103,16 +102,17 @@ package final class FragmentChecker {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
-  /// Virtual tables read and write tables of their own when they are first used, which is not the client's doing.
+  /// Connects virtual tables. When they are first used they read and write tables of their own, which the authorizer
+  /// must not take for the client's actions.
   private func connectVirtualTables() {
     let names = role.whole.tables.filter { $0.kind == .virtual }.map { "main.\(quotedIdentifier($0.name))" }
     for name in names + AllowedFunctions.tables {
-      // A table of an unknown module is an error for queries that read it.
+      // If the module of a table is unknown, queries that read the table report the error.
       _ = try? PreparedStatement(connection, "SELECT 1 FROM \(name)", isPersistent: false)
     }
   }
 
-  /// Compiles the statements of a query, which have so much time together.
+  /// Compiles the statements of a query within the time for one query.
   func compilingQuery<Result>(_ body: () throws(FreshetError) -> Result) throws(FreshetError) -> Result {
     weight = StatementWeight()
     let budget = Budget.beginQuery()
@@ -122,8 +122,8 @@ package final class FragmentChecker {
 
   /// Compiles a statement.
   ///
-  /// - Parameter place: the fragment that is new in it, for messages; nil for the whole query.
-  /// - Returns: the statement, and its reads.
+  /// - Parameter place: the fragment that is checked, for messages; nil for the whole query.
+  /// - Returns: the statement, and the columns that it reads.
   @discardableResult
   func compile(
     _ sql: String, place: String?, mayChange: Bool = false, for purpose: StatementAudit.Purpose = .asking
@@ -146,10 +146,9 @@ package final class FragmentChecker {
     }
   }
 
-  /// The error for unknown tables, with the one that was probably meant. Other errors keep SQLite's words.
+  /// Adds the name that was probably meant to an error for an unknown table. Other errors keep SQLite's message.
   ///
-  /// - Parameter from: as the client has written it. A single word that SQL has for itself is no name, and a syntax
-  ///   error to SQLite.
+  /// - Parameter from: `from` as the client has written it. If it is a keyword of SQL, SQLite reports a syntax error.
   func withHint(_ error: FreshetError, from: String) -> FreshetError {
     let names = role.visible.tables.map(\.name).filter { name in
       !["sqlite_", "_freshet_"].contains { name.hasPrefix($0) }
@@ -167,7 +166,7 @@ package final class FragmentChecker {
     return FreshetError(error.code, error.message + (Spelling.hint(for: word, of: names) ?? ""))
   }
 
-  /// The error in the filter on a table, in SQLite's words; nil: no error, or no filter.
+  /// SQLite's message for the error in the filter on a table; nil if there is no error or no filter.
   package func problem(ofFilterOn table: String) -> FreshetError? {
     guard let shadow = role.shadows[table.lowercased()], let filter = shadow.filter else { return nil }
     do throws(FreshetError) {
@@ -200,9 +199,9 @@ package final class FragmentChecker {
 
   /// The collation under which SQLite sorts an expression.
   ///
-  /// SQLite alone knows (a column's declaration counts, and which operand's does), and says so only in a program that
-  /// compares: the key of the table that DISTINCT uses. Unary plus keeps the collation and keeps any index out. Two
-  /// more such tables, under a known collation, mark the place in the program.
+  /// Only SQLite knows the collation, which depends on declarations of columns and on the operands. SQLite shows it
+  /// only in programs that compare: in the key of the table that DISTINCT uses. Unary plus keeps the collation and
+  /// prevents the use of an index. Two more such tables with a known collation mark the place in the program.
   func collation(
     of expression: String, from: String, place: String, mayChange: Bool,
     for purpose: StatementAudit.Purpose = .asking
@@ -220,7 +219,7 @@ package final class FragmentChecker {
     let middle = keys.indices.dropFirst().dropLast().first {
       keys[$0 - 1] == "k(1,RTRIM)" && keys[$0 + 1] == "k(1,RTRIM)"
     }
-    // "k(1,B)", "k(1,NOCASE)"
+    // A key is "k(1,B)" or "k(1,NOCASE)", for example.
     let inner = middle.flatMap { keys[$0] }?.dropFirst("k(1,".count).dropLast() ?? ""
     if inner == "B" { return .binary }
     let known = FieldOrder.Collation(rawValue: inner.uppercased()) ?? ForeignParts.collation(String(inner))
@@ -230,7 +229,7 @@ package final class FragmentChecker {
     return known
   }
 
-  /// How SQLite runs a statement: EXPLAIN QUERY PLAN, a line each, indented by depth.
+  /// How SQLite runs a statement: the lines of EXPLAIN QUERY PLAN, indented by depth.
   func plan(of sql: String, mayChange: Bool) throws(FreshetError) -> [String] {
     let (statement, _) = try compile("EXPLAIN QUERY PLAN \(sql)", place: nil, mayChange: mayChange)
     var depths: [Int64: Int] = [0: -1]

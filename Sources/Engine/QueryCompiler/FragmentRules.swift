@@ -1,15 +1,15 @@
 import LiveQuery
 import Store
 
-/// SQL that a fragment may not contain although SQLite would run it.
+/// Rejects SQL that SQLite would run but that a fragment may not contain.
 enum FragmentRules {
-  /// - Parameter mayChange: whether the query has a `refreshEvery`, and so may depend on time and chance.
+  /// - Parameter mayChange: whether the query has a `refreshEvery`, so that it may depend on time and random numbers.
   static func check(_ fragment: SQLFragment, mayChange: Bool) throws(FreshetError) {
     try StatementRules.check(of: fragment.tokens, in: fragment.tokenizer, place: fragment.place)
     if !mayChange { try refuseNow(fragment) }
   }
 
-  /// `main.name` is the table itself, whatever a role may read of it.
+  /// Rejects `main.name`, which means the table itself, whatever a role may read of it.
   static func refuseSchemaNames(_ fragment: SQLFragment) throws(FreshetError) {
     for (index, token) in fragment.tokens.enumerated().dropLast()
     where fragment.text(of: fragment.tokens[index + 1]) == "." {
@@ -20,10 +20,10 @@ enum FragmentRules {
     }
   }
 
-  /// A value that depends on the time cannot be followed by looking at changes.
+  /// Rejects values that depend on the time, because they change without a change of the database.
   private static func refuseNow(_ fragment: SQLFragment) throws(FreshetError) {
     guard let what = ChangingSQL.first(in: fragment.tokens, fragment.tokenizer) else { return }
-    // The authorizer refuses the others by name, with a message of its own.
+    // The authorizer rejects the other functions by name, with a message of its own.
     if what == "'now'" || AllowedFunctions.temporal.contains(what) { throw changing(fragment, what) }
   }
 

@@ -1,11 +1,12 @@
 import LiveQuery
 import Store
 
-/// `from` taken apart into what is joined: just enough grammar to follow each table by itself.
+/// `from` divided into the sources that it joins. It has just enough grammar to follow each table separately.
 ///
-/// What it does not understand is no error: SQLite is the judge, and a query over such a clause is refetched.
+/// A clause that it does not understand is not an error, because SQLite decides that. A query with such a clause is run
+/// again after changes.
 struct FromClause {
-  /// One of the joined sources, with the condition that joins it to the earlier ones.
+  /// One of the joined sources, with the condition that joins it to earlier sources.
   struct Source {
     enum Kind {
       /// A table or view; its name without quotes.
@@ -19,23 +20,23 @@ struct FromClause {
     var kind: Kind
     /// The tokens of the table's name, the function's call, or the parenthesis.
     var body: Range<Int>
-    /// How expressions refer to it, as SQL; nil for a parenthesis without a name.
+    /// The name by which expressions refer to the source, as SQL; nil for a parenthesis without a name.
     var qualifier: String?
-    /// Whether the qualifier is a name given here, and not the table's own.
+    /// Whether the qualifier is an alias, and not the table's own name.
     var isNamed = false
-    /// The tokens between it and the next source: `ON …` or `USING (…)`, perhaps none.
+    /// The tokens between the source and the next one: `ON …` or `USING (…)`, or no tokens.
     var constraint = 0..<0
-    /// The token after all of it.
+    /// The index of the token after the source and its condition.
     var end = 0
     var join = Join.inner
 
-    /// Its table, function or parenthesis with the name that it has.
+    /// The tokens of its table, function or parenthesis, with its alias.
     var named: Range<Int> { body.lowerBound..<(constraint.isEmpty ? end : constraint.lowerBound) }
     /// The qualifier without quotes.
     var name: String? { qualifier.flatMap { SQLFragment.name(of: $0) } }
     var table: String? { if case .table(let name) = kind { name } else { nil } }
 
-    /// The SELECT that stands in its place; nil: none does.
+    /// The SELECT that the source consists of; nil if it is not a subquery.
     func select(in clause: FromClause) -> SelectStatement? {
       guard case .parenthesis = kind, body.count > 2 else { return nil }
       return SelectStatement(clause.fragment.text(of: body.dropFirst().dropLast()))
@@ -43,15 +44,15 @@ struct FromClause {
   }
 
   enum Join {
-    /// The first source, or one whose rows come and go with those of the earlier sources.
+    /// The first source, or a source whose rows appear and disappear with rows of earlier sources.
     case inner, left
-    /// RIGHT and FULL, which bring rows that the first source does not have.
+    /// A source of RIGHT or FULL, which adds rows that the first source does not have.
     case outer
   }
 
   let fragment: SQLFragment
   let sources: [Source]
-  /// NATURAL joins by whatever columns share a name.
+  /// Whether a source is joined by NATURAL, which compares all columns with the same name.
   let isNatural: Bool
 
   /// - Throws: `bad_query`, `not_allowed` for another schema than main.
@@ -62,15 +63,15 @@ struct FromClause {
     isNatural = parser.isNatural
   }
 
-  /// Whether one of the sources before a place is joined by names of columns: it would be joined by those of a table in
-  /// front as well.
+  /// Whether one of the sources before a place is joined by names of columns. If a table were put before it, the join
+  /// would compare that table's columns as well.
   func joinsByName(before place: Int) -> Bool {
     isNatural || sources[..<place].contains { $0.constraint.first.flatMap { fragment.keyword(at: $0) } == "USING" }
   }
 
-  /// The clause up to and with a source's condition, some of its tokens replaced.
+  /// The clause up to the end of a source's condition, with some of its tokens replaced.
   ///
-  /// - Parameter replacement: what to write in place of the token at an index; "" leaves it out.
+  /// - Parameter replacement: the text that replaces the token at an index; "" removes the token.
   func prefix(
     through source: Int, _ replacement: (Int) throws(FreshetError) -> String?
   ) throws(FreshetError) -> String {
@@ -153,12 +154,12 @@ private struct FromParser {
 
   private mutating func skipIndexHint() {
     guard position < fragment.tokens.count, let word = fragment.keyword(at: position) else { return }
-    // SQLite reports the error of an incomplete one.
+    // If INDEXED BY is incomplete, SQLite reports the error.
     if word == "INDEXED" { position = min(position + 3, fragment.tokens.count) }
     if word == "NOT" { position = min(position + 2, fragment.tokens.count) }
   }
 
-  /// `ON …` or `USING (…)`, up to the next join.
+  /// Reads `ON …` or `USING (…)`, up to the next join.
   private mutating func constraint() -> Range<Int> {
     let start = position
     guard position < fragment.tokens.count, let word = fragment.keyword(at: position), ["ON", "USING"].contains(word)

@@ -1,15 +1,14 @@
 import LiveQuery
 import Store
 
-/// A subquery, or a view, that a query's rows come from, and whose own rows can be found by the unit that gives them: a
-/// partition of its window functions, a group, a row of its first table, or columns of its result.
+/// A subquery or view that a query's rows come from, and whose rows can be looked up by their unit: a partition of its
+/// window functions, a group, a row of its first table, or values of columns of its result.
 ///
-///     FROM (SELECT …, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS n FROM orders) WHERE n <= 3
-///     FROM (SELECT customer FROM orders UNION SELECT customer FROM payments)
-/// The restriction to a unit is placed inside, so that outer conditions, such as `n <= 3`, see rows that are numbered
-/// already.
+/// FROM (SELECT …, row_number() OVER (PARTITION BY customer ORDER BY total DESC, id) AS n FROM orders) WHERE n <= 3
+/// FROM (SELECT customer FROM orders UNION SELECT customer FROM payments) The restriction to a unit is placed inside
+/// the subquery, so that outer conditions, such as `n <= 3`, apply to rows that are numbered already.
 struct InnerSource {
-  /// Its SELECTs, each with the unit that is looked up in it.
+  /// The SELECTs that it consists of, each with the unit that is looked up in it.
   let arms: [InnerSelect]
   let operators: [SelectStatement.SetOperator]
   private let qualifier: String
@@ -31,17 +30,18 @@ struct InnerSource {
 
   private static func column(_ index: Int) -> String { "\(ReservedNames.prefix)unit_\(index)" }
 
-  /// The values of a row's unit, in the outer query. Values of several SELECTs may have different types, and are
-  /// compared as they are.
+  /// The values of a row's unit, in the outer query. Values of several SELECTs may have different types, so they are
+  /// compared without conversion.
   var outerUnit: [(sql: String, order: FieldOrder)] {
     arms[0].compiler.unitExpressions.enumerated().map { index, unit in
       ("\(arms.count > 1 ? "+" : "")\(qualifier).\(Self.column(index))", unit.order)
     }
   }
 
-  /// The SQL in its place in FROM, with those values.
+  /// The SQL that replaces the source in FROM, with the unit's values as further columns.
   ///
-  /// - Parameter first: the first of the parameters that hold the only unit wanted; nil: all are.
+  /// - Parameter first: the number of the first parameter with the values of the only wanted unit; nil if all units are
+  ///   wanted.
   func sql(first: Int? = nil) -> String {
     let texts = arms.map { arm in
       let units = first.map { [arm.compiler.unitCondition(arm.compiler.unitExpressions, first: $0)] }
@@ -50,12 +50,12 @@ struct InnerSource {
     return "(\(texts.joined(with: operators)))"
   }
 
-  /// As above, restricted to rows that have one of some values in a column.
+  /// As above, restricted to rows that have some of the given values in a column.
   ///
   /// - Parameters:
-  ///   - column: by number.
-  ///   - values: a SELECT that gives them.
-  /// - Returns: nil where it has to be computed whole for that.
+  ///   - column: the number of the column.
+  ///   - values: a SELECT that returns the values.
+  /// - Returns: nil if the whole source would have to be computed for that.
   func sql(column: Int, in values: String) -> String? {
     let conditions = arms.compactMap { $0.condition(column: column, in: values) }
     guard conditions.count == arms.count else { return nil }
@@ -68,7 +68,7 @@ struct InnerSource {
   }
 }
 
-/// A SELECT within the query, taken apart.
+/// A SELECT within the query, divided into its parts.
 struct InnerSelect {
   var compiler: QueryCompiler
   /// The expressions of its columns.
@@ -80,7 +80,7 @@ struct InnerSelect {
   let end: String
 
   /// - Parameters:
-  ///   - first: the first of the parameters that hold the only unit wanted; nil: all are.
+  ///   - first: the number of the first parameter with the values of the only wanted unit; nil if all units are wanted.
   func sql(adding list: String = "", conditions: [String], _ first: Int? = nil) -> String {
     let named = zip(columns, names).map { "\($0) AS \(quotedIdentifier($1))" }.joined(separator: ", ")
     let all = (filter.map { ["(\($0))"] } ?? []) + conditions
@@ -88,8 +88,8 @@ struct InnerSelect {
     return "SELECT \(named)\(list) FROM \(compiler.rowsSQL(first: first))\(filter)\(end)"
   }
 
-  /// How values of one of its columns tell its rows apart, where the rows with one value can be computed by themselves:
-  /// nil where they cannot.
+  /// How values of a column are encoded as a unit, if the rows with one value can be computed separately; nil if they
+  /// cannot.
   func order(ofUnit sql: String) -> FieldOrder? {
     if let group = compiler.groups.first(where: { $0.sql == sql }) { return group.order }
     if !compiler.groups.isEmpty || compiler.hasAggregate { return nil }
@@ -100,7 +100,7 @@ struct InnerSelect {
 }
 
 extension InnerSelect {
-  /// Types of values that a column's affinity leaves unchanged.
+  /// Types of values that the affinity of a column does not change.
   fileprivate enum ValueType: Hashable {
     case null, unknown
     case of(Affinity)
@@ -122,7 +122,7 @@ extension InnerSelect {
       default: return fragment.keyword(at: 0) == "NULL" ? .null : .unknown
       }
     }
-    // Arithmetic on numbers of one type.
+    // Arithmetic on numbers of the same type has a result of this type.
     let signs = fragment.outermost(tokens.indices).filter { ["+", "-", "*"].contains(fragment.text(of: tokens[$0])) }
     if signs.isEmpty { return .unknown }
     let parts = zip([-1] + signs, signs + [tokens.count]).map { $0 + 1..<$1 }.filter { !$0.isEmpty }
@@ -132,7 +132,7 @@ extension InnerSelect {
 }
 
 extension [String] {
-  /// SELECTs as one.
+  /// SELECTs combined into one statement.
   func joined(with operators: [SelectStatement.SetOperator]) -> String {
     enumerated().map { $0 == 0 ? $1 : "\(operators[$0 - 1].rawValue) \($1)" }.joined(separator: " ")
   }
@@ -154,7 +154,7 @@ extension QueryCompiler {
     return InnerSource(arms, selects.operators, qualifier: source.qualifier)
   }
 
-  /// The SELECTs that a source is made of; nil: not all of them are understood.
+  /// The SELECTs that a source consists of; nil if not all of them are understood.
   func innerSelects(
     of source: FromClause.Source
   ) throws(FreshetError) -> (arms: [InnerSelect], operators: [SelectStatement.SetOperator])? {
@@ -165,14 +165,14 @@ extension QueryCompiler {
       guard let arm = try innerSelect(core, names) else { return nil }
       arms.append(arm)
     }
-    // Where a column is of several types, it depends on how SQLite runs the query what its values become.
+    // If a column has values of several types, their conversion depends on how SQLite runs the query.
     for place in names.indices where arms.count > 1 {
       if Set(arms.map { $0.type(ofColumn: place) }).subtracting([.null]).count > 1 { return nil }
     }
     return (arms, select.operators)
   }
 
-  /// - Parameter names: of the columns of the result.
+  /// - Parameter names: the names of the result's columns.
   func innerSelect(_ core: SelectStatement.Core, _ names: [String]) throws(FreshetError) -> InnerSelect? {
     guard core.isRows, let clause = core.from else { return nil }
     let fragment = { (text: String) throws(FreshetError) in try SQLFragment(text, place: "from") }
@@ -197,16 +197,16 @@ extension QueryCompiler {
   /// The terms of a SELECT's groups. DISTINCT groups by all columns.
   func groupTerms(of core: SelectStatement.Core) throws(FreshetError) -> [String] {
     guard core.isDistinct, let from = core.from else { return core.groupBy.map(ResultColumns(core).ordinal) }
-    // A number would be that of a column.
+    // A constant is left out, because a number in GROUP BY would refer to a column.
     return try expressions(of: core, from).filter { Int($0.filter { !"()+- ".contains($0) }) == nil }
   }
 
   private typealias Unit = [(sql: String, order: FieldOrder)]
 
-  /// Columns of the result as the unit of SELECTs that set operators put together: such that each SELECT can be
-  /// restricted to their values. Restricted so, SELECTs give together what their whole gives, restricted.
+  /// Columns of the result that can be the unit of SELECTs combined by set operators: each SELECT can be restricted to
+  /// values of these columns. Combining the restricted SELECTs gives the same rows as restricting the combined result.
   ///
-  /// - Returns: the columns' expressions in each SELECT; nil: no unit.
+  /// - Returns: the columns' expressions in each SELECT; nil if there is no such unit.
   private func unitColumns(of arms: [InnerSelect]) -> [Unit]? {
     for arm in arms {
       switch arm.compiler.chooseUnit() {
@@ -235,8 +235,8 @@ extension QueryCompiler {
     }
   }
 
-  /// Units of SELECTs that are combined with all their rows: the SELECT's number, and its own unit. Shorter ones are
-  /// filled up with NULL.
+  /// Units of SELECTs that are combined by UNION ALL: the SELECT's number, and its own unit. Shorter units are filled
+  /// up with NULL.
   private func sideUnits(of arms: [InnerSelect]) -> [Unit]? {
     var units: [Unit] = []
     for (index, arm) in arms.enumerated() {

@@ -1,13 +1,13 @@
 import LiveQuery
 import Store
 
-/// Gives every parameter of a query's fragments, and of the filters on its tables, a number.
+/// Numbers every parameter of a query's fragments, and of the filters on its tables.
 struct ParameterNumbering {
   private let parameters: Query.Parameters
   private let claims: [String]
   private var numbers: [String: Int] = [:]
   private var nextPosition = 0
-  /// How many values were given by position: they have the first numbers.
+  /// The number of values that were given by position. They have the first numbers.
   private let positionCount: Int
   private(set) var count: Int
 
@@ -25,14 +25,14 @@ struct ParameterNumbering {
     count = positionCount
   }
 
-  /// The names of the parameters `?1`, `?2`, …; nil for those given by position.
+  /// The names of the parameters `?1`, `?2`, …; nil for parameters given by position.
   var names: [String?] {
     [String?](repeating: nil, count: positionCount) + numbers.sorted { $0.value < $1.value }.map(\.key)
   }
 
-  /// The text to write in place of a parameter token.
+  /// The text that replaces a parameter token.
   ///
-  /// - Throws: `bad_query` when no value was given for it.
+  /// - Throws: `bad_query` if no value was given for the parameter.
   mutating func replacement(for token: String) throws(FreshetError) -> String {
     token.hasPrefix("?") ? try positional(token) : try named(token)
   }
@@ -57,7 +57,7 @@ struct ParameterNumbering {
     let name = String(token.dropFirst())
     if let number = numbers[name] { return "?\(number)" }
     if Query.Access.isClaim(name) {
-      // Which claims a query reads is found out before it is compiled; a view may read others since then.
+      // The claims that a query reads are determined before it is compiled, and a view may have changed since then.
       if !claims.contains(name) { throw FreshetError(.schemaChanged, "a view has changed: ask again") }
     } else {
       guard case .named(let named) = parameters, named[name] != nil else {
@@ -69,7 +69,7 @@ struct ParameterNumbering {
     return "?\(count)"
   }
 
-  /// - Throws: `bad_query` when a value was given that no fragment uses: a misspelt name, most likely.
+  /// - Throws: `bad_query` if a value was given that no fragment uses, which is probably a misspelled name.
   func checkAllUsed() throws(FreshetError) {
     switch parameters {
     case .positional where positionCount > nextPosition:

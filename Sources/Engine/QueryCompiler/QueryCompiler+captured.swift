@@ -1,22 +1,23 @@
 import LiveQuery
 import Store
 
-// Queries that are evaluated over changed rows themselves.
+// Evaluates queries over the changed rows themselves.
 //
-// A query that reads one table and nothing else gives, over the rows of that table that changed, exactly what it gives
-// for their units. Capture has these rows already, so they need not be looked up (`CapturedRows`). The statement is the
-// query's own, with the virtual table in the table's place; where a role has a shadow of the table, in the shadow's.
+// If a query reads only one table, its result over the changed rows of that table is exactly the result for their
+// units. Capture has these rows already, so they need not be looked up (`CapturedRows`). The statement is the query's
+// own, with the virtual table in place of the table, or of the table's shadow if the role has one.
 //
-// Looking up remains for what reads other tables (joins, subqueries, filters with subqueries), for columns that are
-// computed when they are read, and for names that only the table itself has: `main.well.name`, `INDEXED BY`.
+// Looking up is still needed for queries that read other tables (joins, subqueries, filters with subqueries), for
+// columns that are computed when they are read, and for names that only the table itself has: `main.well.name`,
+// `INDEXED BY`.
 extension QueryCompiler {
-  /// How such a query is kept up to date, as a part of a sentence.
+  /// A part of a sentence that says how such a query is kept up to date.
   static let captured = "a changed row is read from the pages that its commit wrote"
   /// As `captured`, but for a file with a rollback journal.
   static let compared = "a changed row is found by comparing the whole table with what is remembered of it"
 
-  /// - Parameter selected: the SELECT up to its list.
-  /// - Returns: nil when changed rows must be looked up.
+  /// - Parameter selected: the SELECT up to the list of its columns.
+  /// - Returns: nil if changed rows must be looked up.
   func capturedSQL(_ selected: String, filter: String?) throws(FreshetError) -> String? {
     guard case .baseKey = unit, groups.isEmpty, fragments.having == nil, nested.isEmpty, from.sources.count == 1,
       let table = baseTable, let storage = table.storage, let source = from.sources.first,
@@ -45,7 +46,7 @@ extension QueryCompiler {
     return extra == (source.isNamed ? (from.fragment.keyword(at: source.body.upperBound) == "AS" ? 2 : 1) : 0)
   }
 
-  /// Whether SQL names a column by its schema.
+  /// Whether SQL names a column together with its schema.
   static func namesSchema(_ sql: String) -> Bool {
     let tokenizer = SQLTokenizer(sql)
     let tokens = tokenizer.filter { $0.kind != .comment }

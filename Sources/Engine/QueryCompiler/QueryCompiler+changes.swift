@@ -1,26 +1,27 @@
 package import LiveQuery
 import Store
 
-/// Selects the captured changes of the rows of one table, as a client asked for them.
+/// Selects the captured changes of one table's rows that a client requested.
 package struct ChangesStatement: Sendable {
-  /// Over the virtual table of captured rows: the rows that the client sees, the key's columns first.
+  /// The SQL over the virtual table of captured rows. It selects the rows that the client may see, with the key's
+  /// columns first.
   package var sql: String
   package var columns: [String]
-  /// Columns of the key.
+  /// The number of columns of the key.
   package var keyCount: Int
-  /// Whether the client asked for them as well.
+  /// For each column of the key, whether the client requested it.
   package var isKeyAsked: [Bool]
-  /// Whether the role's condition holds rows back.
+  /// Whether the role may read only some of the rows.
   package var isFilteredByRole: Bool
-  /// Values of its parameters.
+  /// The values of its parameters.
   package var values: [SQLValue]
 }
 
 extension QueryCompiler {
-  /// Checks what a client asks of a table's changes, as queries are checked.
+  /// Checks a client's request for a table's changes in the same way as a query.
   ///
-  /// - Parameter query: one table, columns of it, a condition.
-  /// - Throws: `FreshetError` with the code and the sentence for the client.
+  /// - Parameter query: a query of one table, columns of it, and a condition.
+  /// - Throws: `FreshetError` with the code and the message for the client.
   package static func compileChanges(
     _ query: Query, checker: FragmentChecker
   ) throws(FreshetError) -> ChangesStatement {

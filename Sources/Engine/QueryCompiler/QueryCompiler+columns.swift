@@ -1,17 +1,18 @@
 import LiveQuery
 import Store
 
-// Columns that `select` and `key` name.
+// Reads the columns that `select` and `key` name.
 extension QueryCompiler {
   struct OutputColumn {
     var name: String
     var sql: String
     var reads: Set<FragmentChecker.ColumnRead>
-    /// The column of a table that it is, when it is nothing else.
+    /// The table's column, if the expression is just a column.
     var reference: ColumnReference?
   }
 
-  /// A column of one of the tables in `from`; names in lower case, the rowid as the key's column where it is one.
+  /// A column of one of the tables in `from`. Names are in lower case. A rowid that is the key has the name of the
+  /// key's column.
   struct ColumnReference: Equatable {
     var source: Int
     var column: String
@@ -30,11 +31,11 @@ extension QueryCompiler {
     return columns
   }
 
-  /// `*` and `table.*`.
+  /// Expands `*` and `table.*`.
   private mutating func starred(_ fragment: SQLFragment) throws(FreshetError) -> [OutputColumn] {
     let names = try compile("SELECT \(fragment.text) FROM \(fromSQL)", place: fragment.place).statement.columnNames
     if fragment.tokens.count == 1, from.sources.count != 1 || from.isNatural {
-      // There are several tables; SQLite itself finds a name that two of them have.
+      // With several tables, SQLite reports a name that two of them have.
       return try columns(names, qualifier: nil, place: fragment.place)
     }
     let qualifier = fragment.tokens.count == 3 ? fragment.text(of: fragment.tokens[0]) : from.sources[0].qualifier
@@ -79,7 +80,7 @@ extension QueryCompiler {
     return columns
   }
 
-  /// `expression`, `expression AS name` or `expression name`: it is whichever SQLite accepts.
+  /// The expression of `expression`, `expression AS name` or `expression name`, whichever SQLite accepts.
   func body(of fragment: SQLFragment) throws(FreshetError) -> SQLFragment {
     let count = fragment.tokens.count
     if count > 2, fragment.keyword(at: count - 2) == "AS" { return try fragment.prefix(count - 2) }
@@ -91,7 +92,7 @@ extension QueryCompiler {
   ) throws(FreshetError) -> OutputColumn {
     let body = try body(of: numbered)
     let expression = try expression(body)
-    // The name is SQLite's, of the fragment as it was written.
+    // The name is the one that SQLite gives to the fragment as it was written.
     let names = try compile("SELECT \(written.text) FROM \(fromSQL)", place: written.place).statement.columnNames
     guard names.count == 1 else { throw .badQuery("\(written.place) must be one column") }
     if body.tokens.count < numbered.tokens.count { aliases[names[0].lowercased()] = expression.sql }
@@ -99,7 +100,7 @@ extension QueryCompiler {
       name: names[0], sql: expression.sql, reads: expression.reads, reference: reference(body))
   }
 
-  /// Whether the last token is a name that the tokens before it are given.
+  /// Whether the last token is an alias for the tokens before it.
   private func isAlias(_ fragment: SQLFragment) -> Bool {
     let last = fragment.tokens.count - 1
     guard fragment.tokens[last].kind == .string || fragment.isLoneName(at: last) else { return false }
@@ -107,7 +108,7 @@ extension QueryCompiler {
     return (try? compile("SELECT \(fragment.text) FROM \(fromSQL)", place: nil)) != nil
   }
 
-  /// The column that a fragment names and nothing else: `name`, `table.name` or `main.table.name`.
+  /// The column that a fragment consists of: `name`, `table.name` or `main.table.name`.
   func reference(_ fragment: SQLFragment) -> ColumnReference? {
     let tokens = fragment.tokens
     let dots = stride(from: 1, to: tokens.count, by: 2).allSatisfy { fragment.text(of: tokens[$0]) == "." }
@@ -115,26 +116,26 @@ extension QueryCompiler {
     let qualifier = tokens.count > 1 ? fragment.name(of: tokens[tokens.count - 3]) : nil
     for (index, source) in from.sources.enumerated() {
       if let qualifier, !isSameName(qualifier, source.name ?? "") { continue }
-      // SQLite has found a name by itself in one table only.
+      // SQLite has checked that only one table has a column of this name.
       guard let table = source.table.flatMap(schema.table), let column = table.referred(name) else { continue }
       return ColumnReference(source: index, column: column)
     }
     return nil
   }
 
-  /// Its columns as they are in `from`'s first table.
+  /// The columns of a key as they are in `from`'s first table.
   private func references(toKey names: [String]) -> [ColumnReference?] {
     names.map { ColumnReference(source: 0, column: $0.lowercased()) }
   }
 
-  /// Whether `groupBy` has every column of the first table's key, so that no group has rows of two of its rows.
+  /// Whether `groupBy` has every column of the first table's key, so that each group has only one row of that table.
   var isGroupedByBaseKey: Bool {
     guard let key = baseTable?.key, !groups.isEmpty else { return false }
     let grouped = fragments.groupBy.map(reference)
     return references(toKey: key.names).allSatisfy(grouped.contains)
   }
 
-  /// The first table, when it is an ordinary one.
+  /// The first table, if it is an ordinary table.
   var baseTable: DatabaseSchema.Table? {
     guard let table = from.sources.first?.table.flatMap(schema.table), table.kind == .table else { return nil }
     return table
@@ -145,9 +146,9 @@ extension QueryCompiler {
 
 // The key.
 extension QueryCompiler {
-  /// Moves the key's columns to the front, adding those that are not selected.
+  /// Moves the key's columns to the front, and adds those that are not selected.
   ///
-  /// - Returns: how many there are, and whether they are the unit.
+  /// - Returns: the number of key columns, and whether they are the unit.
   mutating func putKeyFirst(
     _ columns: inout [OutputColumn]
   ) throws(FreshetError) -> (count: Int, isUnit: Bool) {
@@ -169,8 +170,9 @@ extension QueryCompiler {
     return (key.count, isUnit(key))
   }
 
-  /// The default key of a query over one table, where it is a primary key that may hold NULL, and the rowid tells rows
-  /// apart. (SQLite lets several rows have NULL in a primary key that is not declared NOT NULL.)
+  /// The default key of a query over one table, and the name of the rowid, if the key is a primary key that may contain
+  /// NULL. (SQLite allows several rows with NULL in a primary key that is not declared NOT NULL. The rowid
+  /// distinguishes them.)
   var nullableKey: (columns: [String], rowid: String)? {
     guard fragments.key.isEmpty, groups.isEmpty, !hasAggregate, from.sources.count == 1, let table = baseTable,
       case .columns(let names)? = table.key, table.storage?.isWithoutRowid == false,
@@ -180,7 +182,8 @@ extension QueryCompiler {
     return nullable.isEmpty ? nil : (names, rowid)
   }
 
-  /// Whether several rows of the table have one key, with NULL in it, at present. A primary key's index finds them.
+  /// Whether several rows of the table have the same key with NULL in it at present. The primary key's index finds
+  /// them.
   func hasDuplicateKeys() throws(FreshetError) -> Bool {
     guard let table = baseTable, let key = nullableKey else { return false }
     let columns = key.columns.map(quotedIdentifier)
@@ -200,7 +203,7 @@ extension QueryCompiler {
     }
   }
 
-  /// - Parameter columns: the selected ones.
+  /// - Parameter columns: the selected columns.
   private mutating func defaultKey(_ columns: [OutputColumn]) throws(FreshetError) -> [OutputColumn] {
     if !groups.isEmpty, !isGroupedByBaseKey {
       var key: [OutputColumn] = []
@@ -219,8 +222,8 @@ extension QueryCompiler {
     throw .badQuery("key is needed: \(base.table ?? base.name ?? "a subquery") has no key of its own")
   }
 
-  /// - Parameter selected: the selected columns. No schema describes the columns of a subquery, so they are matched by
-  ///   name.
+  /// - Parameter selected: the selected columns. They are matched by name, because no schema describes the columns of a
+  ///   subquery.
   private mutating func keyColumns(
     named names: [String], _ qualifier: String?, among selected: [OutputColumn] = []
   ) throws(FreshetError) -> [OutputColumn] {
@@ -242,7 +245,7 @@ extension QueryCompiler {
     return OutputColumn(name: name, sql: expression.sql, reads: expression.reads, reference: reference(fragment))
   }
 
-  /// A key is an expression, or the name that `select` gave to one.
+  /// Reads a term of `key`, which is an expression, or a name that `select` gave to one.
   private mutating func keyColumn(
     _ written: SQLFragment, _ numbered: SQLFragment, _ columns: [OutputColumn]
   ) throws(FreshetError) -> OutputColumn {
@@ -261,7 +264,7 @@ extension QueryCompiler {
     }
   }
 
-  /// Keys that sort otherwise than by their bytes break ties by their collation first.
+  /// How keys break ties: key columns that are not BINARY break ties by their collation first.
   func keyTies(
     _ key: ArraySlice<OutputColumn>
   ) throws(FreshetError) -> [(column: Int, order: FieldOrder)] {
@@ -269,13 +272,13 @@ extension QueryCompiler {
     for (index, column) in key.enumerated() {
       ties.append((index, FieldOrder(collation: try collation(of: column.sql, place: "key[\(index)]"))))
     }
-    // The identity that follows has them all under BINARY already.
+    // If all columns are BINARY, the identity that follows has the same order already.
     return ties.allSatisfy { $0.order == .identity } ? [] : ties
   }
 }
 
 extension DatabaseSchema.Table {
-  /// The column of a name in lower case; all names of the rowid mean the key, unless a column has them.
+  /// The column with a name, in lower case. All names of the rowid refer to the key, unless a column has the name.
   fileprivate func referred(_ name: String) -> String? {
     if hasColumn(name) { return name.lowercased() }
     if case .rowid(let alias)? = key, TableKey.isRowidName(name) { return alias.lowercased() }

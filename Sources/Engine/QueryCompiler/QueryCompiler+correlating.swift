@@ -1,23 +1,24 @@
 import LiveQuery
 import Store
 
-// `x IN (SELECT y FROM t WHERE …)` as SQLite runs it for one row: it makes the whole set first, for any x. If rows are
-// looked up one by one, only values of the set that equal x count:
+// To evaluate `x IN (SELECT y FROM t WHERE …)` for one row, SQLite computes the whole set first. If rows are looked up
+// one by one, only values of the set that equal x matter, so the set is restricted to them:
 //
 //     o_orderkey IN (SELECT l_orderkey FROM lineitem GROUP BY l_orderkey HAVING sum(quantity) > 300)
 //     o_orderkey IN (SELECT l_orderkey FROM lineitem WHERE orders.o_orderkey = (l_orderkey) GROUP BY l_orderkey
 //       HAVING …)
 //
-// IN compares as `x = y` does, with the affinity of both and the collation of x. It is true of the same rows, and never
-// true where it was not; so it may stand where WHERE asks for it, and under no NOT.
+// IN compares as `x = y` does, with the affinity of both and the collation of x. So the restricted condition is true
+// for the same rows. It may be false where the original is NULL, so it is used only as a condition that WHERE requires,
+// and not under NOT.
 extension QueryCompiler {
-  /// A condition for looking up single rows.
+  /// The form of a condition for looking up single rows.
   func correlating(_ condition: String) -> String {
     guard inner == nil, let fragment = try? SQLFragment(condition, place: "") else { return condition }
     return correlating(fragment) { self.qualified($0) }
   }
 
-  /// - Parameter qualified: a column's name with its table, as it is known where the condition stands.
+  /// - Parameter qualified: returns a column's name with its table, as it is known where the condition is.
   private func correlating(_ condition: SQLFragment, _ qualified: (String) -> String?) -> String {
     let parts = condition.conjuncts
     let texts = parts.map { part in correlated(condition, part, qualified) ?? condition.text(of: part) }
@@ -25,9 +26,9 @@ extension QueryCompiler {
     return texts.map { "(\($0))" }.joined(separator: " AND ")
   }
 
-  /// `x IN (SELECT …)` with the set restricted to x; nil: it is something else.
+  /// `x IN (SELECT …)` with the set restricted to x; nil if the condition has another form.
   private func correlated(_ condition: SQLFragment, _ part: Range<Int>, _ qualified: (String) -> String?) -> String? {
-    // A NOT may stand between the operand and IN.
+    // NOT may be between the operand and IN.
     guard let place = part.first(where: { condition.keyword(at: $0) == "IN" }),
       condition.operand(ofInAt: place) == part.lowerBound..<place,
       condition.endOfParenthesis(openedAt: place + 1) == part.upperBound,
@@ -38,7 +39,8 @@ extension QueryCompiler {
     else { return nil }
     let core = select.cores[0]
     let text = condition.text(of: part.lowerBound..<place)
-    // A value of groups has to be what makes them: others depend on the rows that would be left out.
+    // If the subquery has groups, y must be a term of GROUP BY, because other values depend on the rows that would be
+    // left out.
     let words = { (sql: String) in (try? SQLFragment(sql, place: "")).map(AggregateRewriter.words) }
     let isGrouped = !core.groupBy.isEmpty
     guard isGrouped ? core.groupBy.contains(where: { words($0) == words(value) }) : core.having == nil,
@@ -56,7 +58,7 @@ extension QueryCompiler {
     return "\(text) IN (\(select.text))"
   }
 
-  /// A column's name with its table, in another clause than the query's; nil: it is of none of its tables.
+  /// A column's name with its table, in another clause than the query's; nil if no table of the clause has it.
   private func qualified(_ name: String, in clause: FromClause) -> String? {
     guard let fragment = try? SQLFragment(name, place: ""), let last = fragment.tokens.last.flatMap(fragment.name(of:))
     else { return nil }

@@ -1,13 +1,14 @@
 import LiveQuery
 import Store
 
-// Derived sources in statements: those of their rows that a unit, or a changed row, can meet.
+// Restricts derived sources in statements to the rows that a unit, or a changed row, can join.
 extension QueryCompiler {
   // MARK: - Units
 
   /// FROM up to a source.
   ///
-  /// - Parameter first: the first of the parameters that hold the only unit that is wanted; nil: all are.
+  /// - Parameter first: the number of the first parameter with the values of the only wanted unit; nil if all units are
+  ///   wanted.
   func rows(through last: Int, _ first: Int?) -> String? {
     var texts: [Int: String] = [:]
     if case .inner(let source) = unit { texts[0] = source.sql(first: first) }
@@ -19,7 +20,7 @@ extension QueryCompiler {
     return clause(through: last, texts)
   }
 
-  /// A derived source with the rows that a unit can meet; nil: it has to be computed whole.
+  /// A derived source restricted to the rows that a unit can join; nil if it must be computed whole.
   private func restricted(_ index: Int, _ first: Int) -> String? {
     guard let source = derived[index] else { return nil }
     let links = source.links.filter { $0.isRequired && $0.last < index }
@@ -28,13 +29,14 @@ extension QueryCompiler {
       let joined = link.last > 0 ? conditions(under: clause) : []
       let conditions = [unitCondition(unitExpressions, first: first)] + joined
       let values = "SELECT \(link.other) FROM \(clause) WHERE \(conditions.joined(separator: " AND "))"
-      // By itself: inside, a name of another source could mean a column of the subquery's own.
+      // The values are compiled separately, because within the subquery a name of another source could mean one of its
+      // own columns.
       if (try? compile(values, place: nil)) != nil, let sql = source.sql(column: link.column, in: values) { return sql }
     }
     return nil
   }
 
-  /// The conditions of WHERE that mean something under a part of FROM, where they read more than one source.
+  /// The conditions of WHERE that are valid for a part of FROM and read more than one source.
   private func conditions(under clause: String) -> [String] {
     guard let filter = writtenFilter else { return [] }
     return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.map { "(\(filter.text(of: $0)))" }.filter {
@@ -44,12 +46,12 @@ extension QueryCompiler {
 
   // MARK: - Rows of the other sources
 
-  /// FROM up to a source, for finding what one of its rows leads to.
+  /// FROM up to a source, for finding the units that one of its rows leads to.
   ///
   /// - Parameters:
-  ///   - row: what stands in the place of the source's table; nil: it does.
-  ///   - condition: which of its rows is meant.
-  /// - Returns: nil: derived sources would have to be computed whole for that.
+  ///   - row: the text that replaces the source's table; nil if it is not replaced.
+  ///   - condition: the condition that selects its row.
+  /// - Returns: nil if derived sources would have to be computed whole for that.
   func mappingClause(through index: Int, row: String? = nil, _ condition: String) -> String? {
     var texts = row.map { [index: $0] } ?? [:]
     let before = derived.keys.filter { $0 < index }.sorted()
@@ -70,9 +72,10 @@ extension QueryCompiler {
     let isUnderstood = { (clause: String) in
       (try? compile("SELECT \(units) FROM \(clause) WHERE \(condition)", place: nil)) != nil
     }
-    // Later parts are not asked for; parts that only come between it and the unit need not be.
+    // Sources after this one are left out. Derived sources between it and the unit are left out too if no condition
+    // needs them.
     if let clause = clause(through: index, texts, dropping: Set(before)), isUnderstood(clause) { return clause }
-    // A role's filter may leave NULL where the table has a row, which other sources may meet.
+    // A role's filter may leave NULL where the table has a row, and other sources may join with that row.
     guard filterReads.filters.isEmpty, before.allSatisfy({ texts[$0] != nil }),
       let clause = clause(through: index, texts), isUnderstood(clause)
     else { return nil }
@@ -87,7 +90,7 @@ extension QueryCompiler {
     var failed: Set<String> = []
     var mappings: [NestedMapping] = []
     for (index, source) in derived.sorted(by: { $0.key < $1.key }) {
-      // The subquery's own clauses lead from its rows to units.
+      // Changes of this source lead to units through the subquery's own clauses.
       if index == 0, case .inner = unit { continue }
       for arm in source.arms {
         let places = arm.compiler.from.sources.compactMap { $0.table?.lowercased() }
@@ -107,12 +110,12 @@ extension QueryCompiler {
     return (mappings, failed)
   }
 
-  /// - Parameter set: numbers of the sources in whose place their changed rows stand.
+  /// - Parameter set: numbers of the sources that are replaced by their changed rows.
   private func derivedSQL(_ arm: InnerSelect, _ link: DerivedSource.Link, _ set: [Int]) -> String? {
     let column = arm.columns[link.column]
     guard arm.order(ofUnit: column) != nil else { return nil }
     let clause = arm.compiler.from
-    // A LEFT JOIN keeps rows of its left side without one of the right side, so unchanged rows are left out.
+    // A LEFT JOIN keeps rows of its left side that join no row of the right side, so unchanged rows are excluded.
     let isLeft = clause.sources.contains { $0.join == .left }
     if isLeft, !arm.compiler.isOfBase(column) { return nil }
     if clause.joinsByName(before: clause.sources.count) || from.joinsByName(before: from.sources.count) { return nil }
@@ -142,19 +145,19 @@ extension QueryCompiler {
           "\(isChanged ? CapturedRows.reference(to: source.table.name) : reference(to: source.table)) AS \(source.alias)"
       }
     }
-    // The changed rows first.
+    // Changed rows come first in FROM.
     let order = places.indices.filter { set.contains(places[$0]) } + places.indices.filter { !set.contains(places[$0]) }
     let ordered = { (list: [String]) in order.map { list[$0] } }
     return statement(link, value, conditions, plain: ordered(tables(false)), changed: ordered(tables(true)))
   }
 
-  /// The units of the rows that meet some of a derived source's.
+  /// The units of the rows that join some rows of a derived source.
   ///
   /// - Parameters:
-  ///   - value: what stands in the column of the link.
-  ///   - conditions: on the rows of its tables.
-  ///   - plain: its tables.
-  ///   - changed: the same, with changed rows in the place of some.
+  ///   - value: the expression of the link's column.
+  ///   - conditions: conditions on the rows of its tables.
+  ///   - plain: the FROM clause with its tables.
+  ///   - changed: the same clause, with changed rows in place of some of the tables.
   private func statement(
     _ link: DerivedSource.Link, _ value: String, _ conditions: [String], plain: [String], changed: [String]
   ) -> String? {
@@ -179,7 +182,7 @@ extension QueryCompiler {
     return try? executed(result, isFiltered: false, isChecked: false)
   }
 
-  /// The sources that a link reads, and those before them as far as they are needed.
+  /// The sources that a link reads, and those before them that are needed.
   private func met(_ link: DerivedSource.Link, by values: String) -> String? {
     var texts: [Int: String] = [:]
     var dropped: Set<Int> = []

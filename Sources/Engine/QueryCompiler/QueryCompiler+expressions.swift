@@ -1,18 +1,18 @@
 import LiveQuery
 import Store
 
-// Expressions, each checked by itself.
+// Checks expressions, each separately.
 extension QueryCompiler {
   struct Expression {
     var sql: String
     var reads: Set<FragmentChecker.ColumnRead>
   }
 
-  /// `reference`: the column that it is, when it is nothing else.
+  /// An expression to sort by. `reference` is the table's column, if the expression is just a column.
   typealias SortExpression = (sql: String, order: FieldOrder, reference: ColumnReference?)
   typealias SectionExpression = (sql: String, order: FieldOrder, name: String?, title: String?)
 
-  /// One expression, checked, with the aliases of `select` replaced by their expressions.
+  /// Checks one expression, and replaces the aliases of `select` in it by their expressions.
   ///
   /// - Parameter isRow: whether it must be an expression of a single row, without aggregates.
   mutating func expression(_ fragment: SQLFragment, isRow: Bool = false) throws(FreshetError) -> Expression {
@@ -28,7 +28,7 @@ extension QueryCompiler {
       guard !isRow, error.code == .badQuery || error.code == .noSuchColumn,
         let reads = try? compile("SELECT 1, (\(sql)) FROM \(fromSQL)\(grouping)", place: fragment.place).reads
       else { throw error }
-      // In a WHERE clause SQLite refuses functions over several rows.
+      // In a WHERE clause SQLite refuses aggregates and window functions.
       if fragment.tokens.indices.contains(where: { fragment.keyword(at: $0) == "OVER" }) {
         hasWindow = true
       } else {
@@ -38,8 +38,9 @@ extension QueryCompiler {
     }
   }
 
-  /// As SQLite does it: a column of a table comes before a name of `select`. In a subquery a name may be a column of
-  /// its tables, one of these itself, or a name that it gives: what means something without `select` means that.
+  /// Replaces aliases as SQLite does: a table's column takes precedence over an alias of `select`. In a subquery, a
+  /// name may be a column of the subquery's tables, an outer column, or an alias. A name that is valid without `select`
+  /// is not an alias.
   func rewritten(_ fragment: SQLFragment) throws(FreshetError) -> String {
     if aliases.isEmpty { return fragment.text }
     let everywhere = try rewritten(fragment, inSubqueries: true)
@@ -55,7 +56,7 @@ extension QueryCompiler {
 
   private func rewritten(_ fragment: SQLFragment, inSubqueries: Bool) throws(FreshetError) -> String {
     let tables = fragment.tablePlaces
-    // The token behind the subquery that is being read.
+    // The index after the subquery that is being read.
     var end = 0
     return try fragment.replacing { index throws(FreshetError) in
       if fragment.keyword(at: index) == "SELECT", index > 0, index >= end {
@@ -97,7 +98,7 @@ extension QueryCompiler {
   mutating func sort(_ term: SortTerm) throws(FreshetError) -> SortExpression {
     var sql = try expression(term.expression).sql
     var reference = self.reference(term.expression)
-    // A whole term that is a name of `select` means that, even when a table has a column of the name.
+    // A term that is just an alias of `select` means the alias, even if a table has a column of this name.
     if term.expression.tokens.count == 1, let name = term.expression.name(of: term.expression.tokens[0]),
       let alias = aliases[name.lowercased()]
     {
@@ -110,9 +111,9 @@ extension QueryCompiler {
   }
 }
 
-// Tables that subqueries read.
+// Finds the tables that subqueries read.
 extension QueryCompiler {
-  /// Every table and view that the fragment names where a table can stand: more than it reads does not matter.
+  /// Notes every table and view that the fragment names at a place for tables. Noting more than it reads does no harm.
   mutating func note(
     tablesNamedIn fragment: SQLFragment, tokens: Range<Int>? = nil, in schema: DatabaseSchema? = nil
   ) {
@@ -122,21 +123,21 @@ extension QueryCompiler {
       let name = fragment.unquoted(fragment.tokens[index])
       guard let table = schema.table(name) else { continue }
       let next = index + 1 < fragment.tokens.count ? fragment.text(of: fragment.tokens[index + 1]) : ""
-      // A function's call.
+      // The name is that of a function.
       if next == "(" { continue }
       nested.insert(name.lowercased())
       if table.kind != .table { note(tablesOf: table) }
     }
   }
 
-  /// Tables of a view, or of a virtual table.
+  /// Notes the tables of a view, or of a virtual table.
   mutating func note(tablesOf view: DatabaseSchema.Table) {
     let reads = (try? compile("SELECT * FROM \(reference(to: view))", place: nil).reads) ?? []
     nested.formUnion(reads.map { $0.table.lowercased() })
     unmapped.formUnion(reads.map { $0.table.lowercased() })
   }
 
-  /// Tables of `from` itself.
+  /// Notes the tables that `from` reads through views, virtual tables, subqueries and conditions with subqueries.
   mutating func noteNestedTables() {
     for (index, source) in from.sources.enumerated() {
       switch source.kind {
@@ -155,9 +156,9 @@ extension QueryCompiler {
     readLinks()
   }
 
-  /// Takes over what a source that is a subquery, or a view, says of its tables.
+  /// Notes the tables of a source that is a subquery or view.
   ///
-  /// - Returns: false when it cannot be followed by itself.
+  /// - Returns: false if it cannot be followed separately.
   private mutating func noteParts(of index: Int) -> Bool {
     if from.sources.count > 1, !noteDerived(index) { return false }
     guard index == 0, let source = try? innerSource() else { return from.sources.count > 1 }
@@ -169,7 +170,7 @@ extension QueryCompiler {
     return true
   }
 
-  /// Tables for which no statement finds the units that a change concerns.
+  /// Notes tables whose changes no statement maps to units.
   mutating func noteUnmapped(_ fragment: SQLFragment, _ tokens: Range<Int>, in schema: DatabaseSchema? = nil) {
     let known = nested
     nested = []
@@ -178,7 +179,7 @@ extension QueryCompiler {
     nested.formUnion(known)
   }
 
-  /// By lower-case name of each table of the schema that was read, its columns.
+  /// The columns that were read of each table of the schema, by lower-case name.
   func masks(of reads: Set<FragmentChecker.ColumnRead>) -> [String: ColumnMask] {
     var columns: [String: [String]] = [:]
     for read in reads { columns[read.table.lowercased(), default: []].append(read.column) }

@@ -1,30 +1,30 @@
 import LiveQuery
 import Store
 
-// Flattening: a query over one subquery, or one view, as the same query over the tables of that.
+// Flattens queries: rewrites a query over one subquery or view as the same query over its tables.
 //
-//     SELECT nation, sum(volume)
-//       FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …) GROUP BY nation
-//     SELECT n_name, sum((price * (1 - discount))) FROM item JOIN nation … GROUP BY n_name
-// The subquery's expressions replace its columns, as in SQLite itself, so that all ways of following queries over
-// tables work for it. Where a subquery makes groups, the condition on its rows becomes HAVING. Doubtful cases are not
-// flattened: names in subqueries of the outer query, and names that would mean a column of the tables.
+// SELECT nation, sum(volume) FROM (SELECT n_name AS nation, price * (1 - discount) AS volume FROM item JOIN nation …)
+// GROUP BY nation SELECT n_name, sum((price * (1 - discount))) FROM item JOIN nation … GROUP BY n_name The subquery's
+// expressions replace its columns, as in SQLite itself, so that all ways of following queries over tables can be used.
+// If the subquery has groups, the condition on its rows becomes HAVING. A query is not flattened if it has names in
+// subqueries of the outer query, or names that would then mean a column of the tables.
 extension QueryCompiler {
-  /// The subquery, or view, that a query reads.
+  /// The subquery or view that a query reads.
   private struct FlatSource {
     let core: SelectStatement.Core
     let from: FromClause
     /// The source's columns as expressions over `from`, by lower-case name.
     let columns: [String: String]
     let groupBy: [String]
-    /// Lower-case names that mean something in `from`.
+    /// Lower-case names that are valid in `from`.
     let names: Set<String>
-    /// The rows that are shown of all of these, and whether it leaves some itself.
+    /// The rows that the query shows, as offsets in the subquery's result without LIMIT and OFFSET; and whether it has
+    /// a LIMIT.
     let shown: Range<Int>
     let isLimited: Bool
   }
 
-  /// - Parameter plain: the query as it was asked.
+  /// - Parameter plain: the query as the client wrote it.
   /// - Returns: nil if the flattened query would be no better.
   func flattened(_ plain: CompiledQuery) -> CompiledQuery? {
     guard query.refreshEvery == nil, !hasSubquery, let inner = try? flatSource(),
@@ -37,7 +37,7 @@ extension QueryCompiler {
     return compiled.isRefetched ? nil : compiled.explained(as: plain, otherwise: hidesRows ? plain : nil)
   }
 
-  /// Whether one of its own expressions has a subquery.
+  /// Whether one of the query's own expressions has a subquery.
   var hasSubquery: Bool { fragments.filter?.hasSubquery == true || hasSubqueryOutsideFilter }
 
   /// As above, for all clauses but WHERE.
@@ -65,7 +65,7 @@ extension QueryCompiler {
       return names.contains(name) ? term : columns[name].map(Self.operand) ?? term
     }
     let grouping = groupBy.isEmpty ? "" : " GROUP BY \(groupBy.joined(separator: ", "))"
-    // Each means something by itself: names that the SELECT gives are gone.
+    // Each expression must be valid separately, because aliases of the SELECT do not exist any more.
     for item in items {
       let isRow = (try? compile("SELECT 1 FROM \(source) WHERE (\(item)) IS NULL", place: nil)) != nil
       if groupBy.isEmpty, !isRow { return nil }
@@ -78,9 +78,9 @@ extension QueryCompiler {
       shown: shown, isLimited: select.limit != nil)
   }
 
-  /// The rows that are shown of all that a subquery would have without LIMIT and OFFSET.
+  /// The rows that the query shows, as offsets in the subquery's result without its LIMIT and OFFSET.
   ///
-  /// - Returns: nil where something counts, chooses or sorts those that these leave.
+  /// - Returns: nil if the query counts, selects or sorts these rows.
   private func shown(of select: SelectStatement) throws(FreshetError) -> Range<Int>? {
     if select.limit == nil { return select.offset == nil ? fragments.shown : nil }
     guard let limit = select.limit.flatMap({ Int($0) }), let offset = Int(select.offset ?? "0"),
@@ -93,7 +93,7 @@ extension QueryCompiler {
     return isOver ? nil : offset + first..<end
   }
 
-  /// Whether the query sorts its rows as the subquery in its place does.
+  /// Whether the query sorts its rows as its subquery does.
   private func isSorted(as select: SelectStatement) throws(FreshetError) -> Bool {
     let columns = ResultColumns(select.cores[0])
     let terms = select.orderBy.map { columns.name(ofTerm: $0) }
@@ -107,7 +107,7 @@ extension QueryCompiler {
     return true
   }
 
-  /// The SELECT that stands in a source's place, or that its view is, if all of its rows count.
+  /// The SELECT of a source that is a subquery or view, if the query uses all of its rows.
   func innerSelect(of source: FromClause.Source) -> SelectStatement? {
     guard let select = written(source)?.inlined, select.limit == nil, select.offset == nil else { return nil }
     return select
@@ -121,7 +121,7 @@ extension QueryCompiler {
     return view.definition.flatMap { SelectStatement(ViewText($0).select) }
   }
 
-  /// The expressions of its columns, with each `*` expanded.
+  /// The expressions of the SELECT's columns, with each `*` expanded.
   func expressions(of core: SelectStatement.Core, _ from: String) throws(FreshetError) -> [String] {
     var result: [String] = []
     for expression in ResultColumns(core).expressions {
@@ -158,12 +158,12 @@ extension QueryCompiler {
     return flat
   }
 
-  /// The expression for a name; nil: the name stays. Throws where it would mean something else.
+  /// The expression that replaces a name; nil if the name stays. Throws if the name would mean something else.
   typealias Meaning = (_ qualifier: String?, _ name: String) throws(FreshetError) -> String?
 
-  /// All fragments but FROM, with what names stand for in their place.
+  /// All fragments except FROM, with names replaced by their expressions.
   ///
-  /// - Returns: nil where a name would mean something else.
+  /// - Returns: nil if a name would mean something else.
   func replacingNames(_ meaning: @escaping Meaning) throws(FreshetError) -> QueryFragments? {
     var flat = fragments
     let replace = { (fragment: SQLFragment) throws(FreshetError) in try fragment.replacingNames(meaning) }
@@ -178,7 +178,7 @@ extension QueryCompiler {
     }
     for index in flat.totals.indices { flat.totals[index].fragment = try replace(flat.totals[index].fragment) }
     try setOutput(of: &flat) { sql throws(FreshetError) in try replace(SQLFragment(sql, place: "select")).text }
-    // Alone, a name of `select` comes before a column of that name.
+    // If a term is just a name, an alias of `select` takes precedence over a column of that name.
     let names = Set(output.map { $0.name.lowercased() })
     for (before, after) in zip(fragments.orderBy, flat.orderBy) where before.expression.text != after.expression.text {
       let column = after.expression.text
@@ -189,13 +189,13 @@ extension QueryCompiler {
     return flat
   }
 
-  /// Lets fragments give the query's columns, those of the key first.
+  /// Makes fragments select the query's columns, with those of the key first.
   ///
   /// - Parameter replacement: the expression that replaces a column.
   func setOutput(
     of fragments: inout QueryFragments, _ replacement: (String) throws(FreshetError) -> String
   ) throws(FreshetError) {
-    // The one row of an aggregate over everything has a key of its own.
+    // The single row of an aggregate without groups has a key of its own.
     let hasOwnKey = hasAggregate && groups.isEmpty && fragments.key.isEmpty
     var columns: [(written: SQLFragment, numbered: SQLFragment)] = []
     for column in output.dropFirst(hasOwnKey ? 1 : 0) {
@@ -213,12 +213,13 @@ extension QueryCompiler {
     return try SQLFragment(parts.count == 1 ? parts[0] : "(\(parts[0])) AND (\(parts[1]))", place: place)
   }
 
-  /// Whether it is a name that `select` gives, and nothing else.
+  /// Whether the term is just an alias of `select`.
   private func isAlias(_ term: SQLFragment) -> Bool {
     term.tokens.count == 1 && term.name(of: term.tokens[0]).map { aliases[$0.lowercased()] != nil } == true
   }
 
-  /// A column by itself keeps what it is: in parentheses it would be an expression.
+  /// Puts an expression in parentheses, but not a column, which would become an expression without a collation of its
+  /// own.
   private static func operand(_ sql: String) -> String {
     let tokenizer = SQLTokenizer(sql)
     let isColumn = tokenizer.allSatisfy {
@@ -246,7 +247,7 @@ extension SQLFragment {
     return replacements.isEmpty ? self : try SQLFragment(replacing { replacements[$0] }, place: place)
   }
 
-  /// Its words, in lower case where they are names.
+  /// The words of the fragment, with names unquoted and in lower case.
   fileprivate var unquoted: [String] { tokens.map { name(of: $0)?.lowercased() ?? text(of: $0) } }
 }
 
@@ -255,7 +256,7 @@ extension String {
 }
 
 extension SelectStatement.Core {
-  /// Whether it gives rows, or groups, of FROM as they are, or such that are distinct.
+  /// Whether it returns rows or groups of FROM unchanged, or distinct ones.
   var isRows: Bool {
     from != nil && values == nil && windows == nil && (having == nil || !groupBy.isEmpty)
       && (!isDistinct || groupBy.isEmpty)
