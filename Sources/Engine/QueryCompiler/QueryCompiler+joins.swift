@@ -1,14 +1,14 @@
 import LiveQuery
 import Store
 
-// Joins between the tables of the clause, through which changed rows lead to units.
+// Joins between the sources of FROM, through which changed rows lead to units.
 extension QueryCompiler {
-  /// By lower-case table name, the columns that the conditions of joins read.
+  /// The columns that conditions of joins read, by lower-case name of the table.
   func joinMasks() -> [String: ColumnMask] {
     guard from.sources.count > 1 else { return [:] }
     var masks = masks(of: (try? compile("SELECT 1 FROM \(fromSQL)", place: nil).reads) ?? [])
     for table in from.sources.compactMap({ $0.table.flatMap(schema.table) }) where table.kind != .view {
-      // SQLite does not report what NATURAL and USING compare.
+      // The columns that NATURAL and USING compare, which SQLite does not report.
       let named =
         from.isNatural ? table.columnNames : table.columnNames.filter { usedNames.contains($0.lowercased()) }
       let mask = masks[table.name.lowercased()]?.rawValue ?? 0
@@ -17,10 +17,10 @@ extension QueryCompiler {
     return masks
   }
 
-  /// By lower-case table name, the columns that decide which of several joined rows a row of the result is made of:
-  /// those that joins compare, and those that conditions read. When one of them changes, any column of the result may.
+  /// The columns that decide which joined rows make a row of the result, by lower-case name of the table: columns that
+  /// joins compare, and columns that conditions read. If one of them changes, any column of the result may change.
   ///
-  /// - Parameter joins: the former, from `joinMasks`.
+  /// - Parameter joins: the columns that joins compare, from `joinMasks`.
   mutating func choiceMasks(
     _ joins: [String: ColumnMask], filter: String?
   ) throws(FreshetError) -> [String: ColumnMask] {
@@ -47,8 +47,8 @@ extension QueryCompiler {
     return names
   }
 
-  /// Whether conditions read a rowid that is not the key: its former value is not known, and SQLite takes that of a
-  /// subquery for NULL.
+  /// Whether conditions read a rowid that is not the key. Its former value is unknown, and SQLite uses NULL for the
+  /// rowid of a subquery.
   func isJoinedByHiddenRowid(
     _ table: DatabaseSchema.Table, _ key: TableKey, _ reads: Set<FragmentChecker.ColumnRead>
   ) -> Bool {
@@ -58,7 +58,7 @@ extension QueryCompiler {
     }
   }
 
-  /// The columns of a table by which what it leads to is found; nil for all of them.
+  /// The columns of a table that decide which units its rows lead to; nil for all columns.
   func joinColumns(
     _ table: DatabaseSchema.Table, _ reads: Set<FragmentChecker.ColumnRead>
   ) -> [String]? {
@@ -76,7 +76,7 @@ extension QueryCompiler {
     let end = conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))"
     var reads = try compile("SELECT 1 FROM \(prefix)\(end)", place: nil).reads
     if index == 0 {
-      // Groups and views are found by what the first table's row makes of itself.
+      // If units are groups or rows of a view, expressions of the first table's row give its unit.
       for unit in unitExpressions.map(\.sql) {
         reads.formUnion(try compile("SELECT (\(unit)) FROM \(prefix)", place: nil).reads)
       }
@@ -84,13 +84,13 @@ extension QueryCompiler {
     return reads
   }
 
-  /// The conditions of WHERE that join the clause's sources up to one: `FROM a, b WHERE b.x = a.x` is `FROM a JOIN b ON
-  /// b.x = a.x`. Without them a row of `b` would lead to every row of `a`.
+  /// The conditions of WHERE that join the sources of FROM up to an index: `FROM a, b WHERE b.x = a.x` means `FROM a
+  /// JOIN b ON b.x = a.x`. Without them a row of `b` would lead to every row of `a`.
   ///
-  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails one still takes the place of the
-  /// row with NULL.
+  /// Conditions that read the right side of a LEFT JOIN are left out: a row that fails such a condition still replaces
+  /// the row with NULL.
   ///
-  /// - Parameter clause: FROM up to there.
+  /// - Parameter clause: FROM up to this index.
   func joinConditions(through index: Int, _ clause: String) -> [String] {
     guard index > 0, let filter = writtenFilter, !from.joinsByName(before: from.sources.count) else { return [] }
     let areKnown = from.sources[...index].enumerated().allSatisfy { index, source in
@@ -111,7 +111,7 @@ extension QueryCompiler {
     }
   }
 
-  /// The sources that may have the columns which some tokens name.
+  /// The sources that may have the columns that some tokens name.
   func sources(namedIn fragment: SQLFragment, _ range: Range<Int>) -> Set<Int> {
     var found: Set<Int> = []
     for token in range {

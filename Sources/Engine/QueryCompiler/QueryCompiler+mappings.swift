@@ -1,9 +1,9 @@
 import LiveQuery
 import Store
 
-// How changes of each table reach the result.
+// Finds how changes of each table reach the result.
 extension QueryCompiler {
-  /// The tables, and how they are followed.
+  /// The query's tables, and how they are followed.
   ///
   /// - Parameter maps: whether a changed row leads to units that can be looked up.
   mutating func trace(
@@ -28,7 +28,7 @@ extension QueryCompiler {
       guard let table = visible ?? checker.role.whole.table(name), table.kind != .view else { continue }
       let isLookedUp = maps && rows.unit != nil && visible != nil && (!nested.contains(name) || mapped.contains(name))
       let mappings = isLookedUp ? try mappers.mappings(of: table) : []
-      // Subqueries that read the table say nothing about how FROM uses its changes.
+      // If FROM cannot map changes of the table, its changes must not be mapped only through subqueries.
       if mappings == nil { nestedMappings.removeAll { $0.tables.contains(name) } }
       tables.append(
         QueryTable(
@@ -44,8 +44,8 @@ extension QueryCompiler {
     let choices = inner == nil ? try choiceMasks(joins, filter: filter) : [:]
     for (index, table) in tables.enumerated() {
       joinColumns[index] = joins[table.name.lowercased()]
-      // After any change a group may have other rows, so its bare columns may come from another row; a partition
-      // likewise.
+      // After any change a group may have other rows, so that its bare columns may come from another row. This applies
+      // to partitions too.
       choosingColumns[index] =
         groups.isEmpty && !hasWindow && inner == nil ? choices[table.name.lowercased()] : table.usedColumns
     }
@@ -61,8 +61,8 @@ extension QueryCompiler {
       choosingColumns: choosingColumns, routing: routing, nestedMappings: nestedMappings, relation: relation())
   }
 
-  /// The first table's columns that are the unit: a row in which one of them changes becomes a different unit, though
-  /// the query may read none of them.
+  /// The first table's columns that are the unit, even if the query reads none of them: if one of them changes, the row
+  /// becomes another unit.
   private var unitMasks: [String: ColumnMask] {
     guard case .baseKey(let names) = unit, let table = from.sources.first?.table.flatMap(schema.table) else {
       return [:]
@@ -70,22 +70,22 @@ extension QueryCompiler {
     return [table.name.lowercased(): table.mask(of: names)]
   }
 
-  /// The columns whose former values determine the former units of a row, or the queries that had it.
+  /// The columns whose former values determine a row's former units, or the queries that had the row.
   private func remembered(_ mappings: [UnitMapping], _ routing: QueryRouting?) -> [Int] {
     var columns = Set(mappings.flatMap(\.oldColumns))
     if mappings.contains(where: \.isUnit), let routing { columns.formUnion(routing.terms.map(\.index)) }
     return columns.sorted()
   }
 
-  /// The SELECTs through whose clauses changed rows lead to units: the query itself, or those inside of the subquery
-  /// that its rows come from.
+  /// The SELECTs whose clauses map changed rows to units: the query itself, or the SELECTs inside the subquery that its
+  /// rows come from.
   private var mappers: [QueryCompiler] {
     guard case .inner(let source) = unit else { return [self] }
     let outside = from.sources.count > 1 ? [self] : []
     return outside
       + source.arms.flatMap { arm in
         var compiler = arm.compiler
-        // Values of conditions outside have become parameters.
+        // The outer query may have numbered parameters for values in conditions since.
         compiler.fragments.parameterNames = fragments.parameterNames
         return compiler.mappers
       }
@@ -101,9 +101,9 @@ extension QueryCompiler {
     from.sources.filter { $0.table.map { isSameName($0, table.name) } == true }.compactMap(\.qualifier)
   }
 
-  /// - Returns: one for each place that the table has in FROM; nil: they cannot be found out.
+  /// - Returns: a mapping for each place of the table in FROM; nil if changes cannot be mapped.
   fileprivate func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping]? {
-    // The rank of a row depends on all others.
+    // The rank of a row in a full-text search depends on all other rows.
     guard let key = table.key, !(table.isSearch && usesRank) else { return nil }
     var isUnitOfFirstTable = false
     if case .baseKey = unit { isUnitOfFirstTable = true }
@@ -115,7 +115,8 @@ extension QueryCompiler {
           UnitMapping(
             isUnit: true, firstParameter: 0, oldValues: [], joinColumns: ColumnMask(rawValue: 0)))
       } else {
-        // Without the filter a LEFT JOIN finds a row where the client gets NULL, and that row may join others.
+        // This statement has no filter, so that a LEFT JOIN may find a row where the client gets NULL. Such a row may
+        // join other rows.
         let isHidden = from.sources[..<index].contains { before in
           before.join == .left && before.table.map { filterReads.filters[$0.lowercased()] != nil } == true
         }
@@ -155,9 +156,9 @@ extension QueryCompiler {
     return mapping
   }
 
-  /// The units that the row led to: the clause with the row's old values in the table's place. They have the columns'
-  /// affinities and collations from a SELECT of none of the table's rows, and the LIMIT keeps SQLite from taking the
-  /// two apart.
+  /// Sets the SQL of the units that the row led to before: FROM with the row's former values in place of the table. A
+  /// SELECT of no rows of the table gives these values the columns' affinities and collations, and a LIMIT keeps SQLite
+  /// from separating the two SELECTs.
   private func setOld(
     _ mapping: inout UnitMapping, _ index: Int, _ source: FromClause.Source, _ table: DatabaseSchema.Table,
     _ key: TableKey, _ columns: [String], _ conditions: [String]
@@ -166,12 +167,13 @@ extension QueryCompiler {
     mapping.oldValues = key.names.indices.map { .key($0) }
     for column in columns where !names.contains(where: { isSameName($0, column) }) {
       guard let position = table.columnNames.firstIndex(of: column) else { continue }
-      // A computed column is not stored, and so not remembered.
+      // A computed column is not stored, so its former value is not remembered.
       guard let storage = table.storage, storage.fields[position] != nil else { return }
       names.append(column)
       mapping.oldValues.append(.column(position))
     }
-    // A subquery without a column that is named as a rowid has NULL for it, where any other name would be an error.
+    // If the values have no column with the name of a rowid, SQLite uses NULL for that name, where any other unknown
+    // name is an error.
     let isMistakable = TableKey.rowidNames.contains { name in
       table.hasColumn(name) && !names.contains { isSameName($0, name) }
     }
@@ -193,7 +195,7 @@ extension QueryCompiler {
 }
 
 extension [QueryCompiler] {
-  /// - Returns: as one of them; nil: a change of the table means running the query again.
+  /// - Returns: the mappings of all these SELECTs; nil if a change of the table runs the query again.
   fileprivate func mappings(of table: DatabaseSchema.Table) throws(FreshetError) -> [UnitMapping]? {
     var all: [UnitMapping] = []
     for mapper in self {
@@ -205,13 +207,13 @@ extension [QueryCompiler] {
 }
 
 extension TableKey {
-  /// The other names that a rowid goes by where it is the key.
+  /// The other names of a rowid that is the key.
   fileprivate func otherNames(in table: DatabaseSchema.Table) -> [String] {
     guard case .rowid(let alias) = self else { return [] }
     return TableKey.rowidNames.filter { !isSameName($0, alias) && !table.hasColumn($0) }
   }
 
-  /// The operator that finds a row by its key.
+  /// The operator that compares a key, to find its row.
   fileprivate var equality: String {
     if case .rowid = self { return "=" }
     return "IS"

@@ -1,13 +1,13 @@
 import LiveQuery
 import Store
 
-// The statements that lead from changed rows of tables in subqueries to units, as `QueryCompiler+subqueries` says.
+// Composes the statements that map changed rows of tables in subqueries to units; see `QueryCompiler+subqueries`.
 extension QueryCompiler {
-  /// So many places of a subquery may have changed rows at once. With more the query is run again.
+  /// The most places of a subquery that may have changed rows at once. With more, the query is run again.
   static let mostNestedPlaces = 2
 
-  /// The statements that lead from changes of tables in subqueries to units, and the tables, by lower-case name, whose
-  /// changes these miss.
+  /// The statements that map changes of tables in subqueries to units, and the lower-case names of tables whose changes
+  /// these do not cover.
   fileprivate func nestedMappings() -> (mappings: [NestedMapping], failed: Set<String>) {
     let units = unitExpressions.map(\.sql).joined(separator: ", ")
     var failed = unmapped.union(tablesOfUnits)
@@ -27,8 +27,8 @@ extension QueryCompiler {
     return (mappings, failed)
   }
 
-  /// Tables, by lower-case name, that the units' own expressions read: which units rows had before one of these
-  /// changed, their present rows do not tell.
+  /// Tables that the units' own expressions read, by lower-case name. If one of these changes, the present rows do not
+  /// show which units they belonged to before.
   private var tablesOfUnits: Set<String> {
     unitExpressions.reduce(into: []) { names, unit in
       guard let fragment = try? SQLFragment(unit.sql, place: "") else { return }
@@ -36,7 +36,7 @@ extension QueryCompiler {
     }
   }
 
-  /// Whether changed rows of a table, by lower-case name, tell some of its columns.
+  /// Whether records of a table's changed rows contain these columns; the name is in lower case.
   fileprivate func isTold(_ name: String, _ columns: ColumnMask?) -> Bool {
     guard let table = checker.role.whole.table(name), table.kind == .table, let storage = table.storage else {
       return false
@@ -70,10 +70,10 @@ extension QueryCompiler {
       (try? compile("\(plain) WHERE \(conditions.joined(separator: " AND "))", place: nil)) != nil
     }
     guard isUnderstood(conditions + subquery.comparisons) else { return nil }
-    // The conditions that join the outer tables, wherever they are written. Without them each changed row would meet
-    // the product of these tables.
+    // Adds the conditions that join the outer tables, whether they are in ON or WHERE. Without them each changed row
+    // would be combined with the product of these tables.
     for condition in outerConditions where isUnderstood(conditions + [condition]) { conditions.append(condition) }
-    // The changed rows first: each search of the others begins with them.
+    // The changed rows come first, so that each search of the other tables begins with them.
     let sources = inner(true)
     let changed = set.map { sources[$0] } + sources.indices.filter { !set.contains($0) }.map { sources[$0] }
     let rest = (changed.dropFirst() + [outer]).joined(separator: ", ")
@@ -83,8 +83,8 @@ extension QueryCompiler {
     return try? executed(statements.joined(separator: " UNION "), isFiltered: false, isChecked: false)
   }
 
-  /// The outer query's conditions that read no other rows, by themselves. They hold of a row of its tables before a
-  /// change of a subquery's table if they hold of it afterwards.
+  /// The outer query's conditions that read no other rows, each separately. If they are true for a row after a change
+  /// of a subquery's table, they were true before it too.
   var outerConditions: [String] {
     guard let filter = writtenFilter else { return [] }
     return filter.conjuncts.filter { !filter.hasSubquery(in: $0) }.compactMap { part in
@@ -98,12 +98,11 @@ extension QueryCompiler {
 }
 
 extension [QueryCompiler] {
-  /// The statements that lead from changes of tables in subqueries to units, for tables that only these subqueries
-  /// read.
+  /// The statements that map changes of tables in subqueries to units, for tables that only these subqueries read.
   ///
   /// - Parameters:
-  ///   - read: by lower-case name of each table that the query reads, the columns.
-  ///   - unmapped: lower-case names of tables that are read in other ways as well.
+  ///   - read: the columns that the query reads, by lower-case name of the table.
+  ///   - unmapped: lower-case names of tables that are also read in other ways.
   func nestedMappings(_ read: [String: ColumnMask], except unmapped: Set<String>) -> [NestedMapping] {
     let all = flatMap { [$0.nestedMappings(), $0.derivedMappings()] }
     let failed = all.reduce(into: unmapped) { $0.formUnion($1.failed) }
@@ -114,7 +113,7 @@ extension [QueryCompiler] {
 }
 
 extension Collection {
-  /// All sets of its elements with one to `most` of them.
+  /// All subsets with one to `most` elements.
   func subsets(upTo most: Int) -> [[Element]] {
     var sets: [[Element]] = [[]]
     for element in self { sets += sets.filter { $0.count < most }.map { $0 + [element] } }

@@ -1,9 +1,9 @@
 import LiveQuery
 import Store
 
-// The order of the rows in terms of the result's columns, for clients that place rows of their own.
+// Describes the order of rows by the result's columns, for clients that find the places of new rows.
 extension QueryCompiler {
-  /// - Parameter key: how key columns break ties; empty: by their bytes.
+  /// - Parameter key: how key columns break ties; empty if they do so by their bytes.
   func rowOrder(
     _ columns: [OutputColumn], key: [(column: Int, order: FieldOrder)], keyCount: Int, _ sorts: [SortExpression],
     _ section: SectionExpression?
@@ -23,7 +23,7 @@ extension QueryCompiler {
     return order
   }
 
-  /// - Parameter isWhole: whether a name of `select` comes before a column of a table.
+  /// - Parameter isWhole: whether an alias of `select` takes precedence over a table's column.
   private func term(
     of expression: SQLFragment, _ order: FieldOrder, _ columns: [OutputColumn], isWhole: Bool
   ) -> RowOrder.Term {
@@ -46,7 +46,7 @@ extension QueryCompiler {
     return term
   }
 
-  /// The result's column that an expression is.
+  /// The result's column that has the value of an expression.
   private func column(_ expression: SQLFragment, _ columns: [OutputColumn], prefersAlias: Bool = false) -> String? {
     if expression.tokens.count == 1, let name = expression.name(of: expression.tokens[0]),
       prefersAlias || !isColumn(name), let alias = aliases[name.lowercased()]
@@ -54,12 +54,13 @@ extension QueryCompiler {
       return columns.first { $0.sql == alias }?.name
     }
     if let reference = trustedReference(expression) { return columns.first { $0.reference == reference }?.name }
-    // An expression of the time or of chance differs from another one with the same text.
+    // Two expressions with time or random numbers may differ even if their texts are equal.
     guard !mayChange, let sql = try? rewritten(expression) else { return nil }
     return columns.first { $0.sql == sql || $0.sql == columnOfSubquery(expression) }?.name
   }
 
-  /// A name alone where one subquery is all that is read, as its columns are written in full.
+  /// A column given by its name alone, if the query reads only one subquery. Columns of subqueries are otherwise
+  /// qualified.
   private func columnOfSubquery(_ expression: SQLFragment) -> String? {
     guard from.sources.count == 1, from.sources[0].table == nil, expression.tokens.count == 1,
       let name = expression.name(of: expression.tokens[0]), let qualifier = from.sources[0].qualifier
@@ -67,7 +68,8 @@ extension QueryCompiler {
     return try? rewritten(SQLFragment("\(qualifier).\(quotedIdentifier(name))", place: expression.place))
   }
 
-  /// Nil also where RIGHT and FULL joins may take a plain name's value from either side.
+  /// The column that an expression consists of. Also nil if RIGHT and FULL joins may take the value of a plain name
+  /// from either side.
   private func trustedReference(_ expression: SQLFragment) -> ColumnReference? {
     from.sources.allSatisfy { $0.join != .outer } ? reference(expression) : nil
   }
@@ -83,7 +85,7 @@ extension RowOrder.Term {
 }
 
 extension SQLFragment {
-  /// The function that is called, and its argument: `upper(x)`, `lower(x)`, `substr(x, 1, 2)`.
+  /// The function that the fragment calls, and its argument: `upper(x)`, `lower(x)`, `substr(x, 1, 2)`.
   fileprivate var call: (RowOrder.Call, SQLFragment)? {
     let end = tokens.count - 1
     guard end > 2, let function = keyword(at: 0), endOfParenthesis(openedAt: 1) == tokens.count else { return nil }

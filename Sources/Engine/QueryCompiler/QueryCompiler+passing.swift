@@ -1,11 +1,11 @@
 import LiveQuery
 import Store
 
-// Queries that are run again, and changes that cannot concern them: no changed row, in its former or its new state,
-// passes the conditions of WHERE and ON on that table alone.
+// Finds changes that do not concern queries that are run again: neither the former nor the present values of any
+// changed row pass the conditions of WHERE and ON that read only that table.
 extension QueryCompiler {
-  /// By lower-case name of a table, a statement for each place that it has in the query: it gives a row if a changed
-  /// row passes. A table is left out where any row may matter.
+  /// For each table, by lower-case name, a statement for each of its places in the query, which returns a row if a
+  /// changed row passes. A table is left out if any row may matter.
   func passing() -> [String: [String]] {
     var statements: [String: [String]] = [:]
     var unknown: Set<String> = []
@@ -30,9 +30,9 @@ extension QueryCompiler {
     return statements.filter { !unknown.contains($0.key) }
   }
 
-  /// The SELECTs that read tables: the query itself, or those of its one source.
+  /// The SELECTs that read tables: the query itself, or the SELECTs of its one source.
   private func readers() -> [QueryCompiler] {
-    // The reads of its own expressions in other tables are unknown for these.
+    // If the query's own expressions have subqueries, the tables that they read would be missed.
     guard from.sources.count == 1, !hasSubquery, let select = written(from.sources[0])?.inlined else { return [self] }
     let names = (try? compile("SELECT * FROM \(fromSQL)", place: nil).statement.columnNames) ?? []
     let inner = select.cores.compactMap { try? innerSelect($0, names)?.compiler }

@@ -1,14 +1,14 @@
 import LiveQuery
 import Store
 
-// Rearranging: a query with its sources in another order, which can be followed, where the order does not matter.
-// Rows are looked up by the first source. That is a table, so that subqueries are found by their join columns, or a
-// subquery that is joined by none of its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer) AS l ON
+// Rearranges a query: puts its sources in another order in which it can be followed, if the order does not matter. Rows
+// are looked up by the first source. This is a table, so that subqueries are looked up by their join columns, or a
+// subquery that is not joined by its groups: `JOIN (SELECT max(id) AS last FROM orders GROUP BY customer) AS l ON
 // l.last = o.id`. `a RIGHT JOIN b` is `b LEFT JOIN a`, and `a FULL JOIN b` is `a LEFT JOIN b` with the rows of `b` that
 // have no partner.
 extension QueryCompiler {
-  /// - Parameter plain: the query as it was asked.
-  /// - Returns: nil where that is no better.
+  /// - Parameter plain: the query as the client wrote it.
+  /// - Returns: nil if the rearranged query would be no better.
   func rearranged(_ plain: CompiledQuery) -> CompiledQuery? {
     guard query.refreshEvery == nil, !from.isNatural, !plain.isFollowedWhole else { return nil }
     for fragments in rearrangements() {
@@ -30,7 +30,7 @@ extension QueryCompiler {
     }
   }
 
-  /// `id IN (SELECT rowid FROM notes_fts WHERE notes_fts MATCH …)` as a join with the full-text table.
+  /// Rewrites `id IN (SELECT rowid FROM notes_fts WHERE notes_fts MATCH …)` as a join with the full-text table.
   private func searchJoined() throws(FreshetError) -> QueryFragments? {
     guard let filter = fragments.filter, !hasSubqueryOutsideFilter else { return nil }
     let searches = filter.conjuncts.filter { filter.hasSubquery(in: $0) }
@@ -50,7 +50,7 @@ extension QueryCompiler {
         let isOwn = qualifier.map { isSameName($0, source.name ?? "") } ?? isColumn(name)
         return isOwn ? "\(alias).\(quotedIdentifier(name))" : qualifier.map { "\($0).\(quotedIdentifier(name))" }
       }
-      // Alone, they would mean a column of the full-text table as well.
+      // Names are qualified, because unqualified ones could also mean a column of the full-text table.
       let meaning: Meaning = { [self] qualifier, name in qualifier == nil && isColumn(name) ? qualified(name) : nil }
       let rest = try filter.conjuncts.filter { $0 != part }.map { part throws(FreshetError) in
         try SQLFragment(filter.text(of: part), place: "where").replacingNames(meaning).text
@@ -75,19 +75,18 @@ extension QueryCompiler {
     let others = derived.keys.sorted()
     var orders = tables.isEmpty ? [] : [tables + others]
     orders += others.map { first in [first] + tables + others.filter { $0 != first } }
-    // In WHERE, a value that depends on nothing can be kept by itself.
+    // A subquery that depends on no row can be kept as a value if it is in WHERE.
     let hasValues = from.sources.contains { from.fragment.hasSubquery(in: $0.constraint) }
     return orders.filter { hasValues || $0 != Array(from.sources.indices) }.compactMap { try? inOrder($0) ?? nil }
   }
 
-  /// `a RIGHT JOIN b ON …` as `b LEFT JOIN a ON …`.
+  /// Rewrites `a RIGHT JOIN b ON …` as `b LEFT JOIN a ON …`.
   private var swapped: FromClause? {
     guard let (left, right, condition) = outerJoin("RIGHT") else { return nil }
     return try? FromClause("\(right) LEFT JOIN \(left) ON \(condition)")
   }
 
-  /// `a FULL JOIN b ON …` as the SELECTs that it is made of. In the second, `a` is joined for its columns alone, all
-  /// NULL.
+  /// Rewrites `a FULL JOIN b ON …` as two SELECTs. The second joins `a` only for its columns, which are all NULL.
   private func united() throws(FreshetError) -> QueryFragments? {
     guard from.sources.count == 2, !hasSubquery, let (left, right, condition) = outerJoin("FULL") else { return nil }
     var columns: [(source: String, name: String, reference: String)] = []
@@ -125,7 +124,7 @@ extension QueryCompiler {
     return (text(left.named), text(right.named), text(right.constraint.dropFirst()))
   }
 
-  /// FROM and WHERE with sources in an order; nil where it matters.
+  /// FROM and WHERE with the sources in another order; nil if the order matters.
   func inOrder(_ order: [Int]) throws(FreshetError) -> (FromClause, SQLFragment?)? {
     if from.isNatural { return nil }
     var conditions: [String] = []

@@ -1,7 +1,7 @@
 import LiveQuery
 import Store
 
-// The parts of a query, for people.
+// Describes the parts of a query for people.
 extension QueryCompiler {
   func relation(_ name: String? = nil) -> Explanation.Relation {
     var (kind, key) = (Explanation.Relation.Kind.whole, unitExpressions.map(\.sql))
@@ -37,7 +37,7 @@ extension QueryCompiler {
       parts: arms.map { $0.compiler.relation() })
   }
 
-  /// A derived source is looked up by its groups or partitions, or by its rows.
+  /// A derived source as it is looked up: by its groups or partitions, or by its rows.
   private func looked(_ arm: InnerSelect) -> InnerSelect {
     var arm = arm
     arm.compiler.unit = arm.compiler.chooseUnit()

@@ -1,17 +1,18 @@
 import LiveQuery
 import Store
 
-// Which of many queries of one shape a changed row concerns.
+// Plans how to find which of many queries of one shape a changed row concerns.
 extension QueryCompiler {
-  /// Nil when neither `where` nor the filter on the first table has a parameter: a row concerns all queries, or none.
+  /// Returns nil if neither `where` nor the filter on the first table has a parameter, because each row then concerns
+  /// all queries, or no query.
   ///
   /// - Parameter isCaptured: whether queries are evaluated over changed rows of the first table, which is then the only
-  ///   one.
+  ///   table.
   func routing(filter: String?, isCaptured: Bool) -> QueryRouting? {
     let conditions = [filter, baseFilter?.text].compactMap(\.self)
     let hasParameter = conditions.contains { SQLTokenizer($0).contains { $0.kind == .parameter } }
     guard hasParameter, !unitExpressions.isEmpty else { return nil }
-    // All of a subquery would be made to find one of its units.
+    // To find one of a subquery's units, the whole subquery would be computed.
     if case .inner = unit { return nil }
     let isUnit = unitCondition(unitExpressions, first: 1)
     let terms = equalities()
@@ -39,8 +40,8 @@ extension QueryCompiler {
       unitSQL: unitExpressions.map(\.sql).joined(separator: ", "))
   }
 
-  /// Where conditions are evaluated for all queries at once. Nil where they read shadows, whose parameters are each
-  /// query's own; but for the first table alone, whose filter is then one of the conditions.
+  /// The FROM clause in which conditions are evaluated for all queries at once. Nil if it reads shadows, because their
+  /// parameters differ per query. Exception: the first table alone, whose filter then becomes one of the conditions.
   private func routedFrom() -> String? {
     let shadows = checker.role.shadows(for: fragments.rowTexts)
     if shadows.isEmpty { return routed(fromSQL) }
@@ -51,14 +52,14 @@ extension QueryCompiler {
   /// The operator's filter on the first table.
   private var baseFilter: SQLFragment? { baseTable.flatMap { filterReads.filters[$0.name.lowercased()] } }
 
-  /// The first table itself, with the columns that the filter on it reads.
+  /// The first table itself instead of its shadow, so that its filter's columns can be read.
   private var unshadowedBase: String? {
     guard let table = baseTable, isShadowed(table), let qualifier = from.sources[0].qualifier else { return nil }
     return "main.\(quotedIdentifier(table.name)) AS \(qualifier)"
   }
 
-  /// SQL with columns of the table of parameters for the parameters. A function keeps affinity and collation of those
-  /// columns out of comparisons, as parameters have none.
+  /// SQL in which columns of the table of parameters replace the parameters. A function removes the affinity and
+  /// collation of these columns from comparisons, because parameters have none.
   private func routed(_ sql: String) -> String {
     guard let fragment = try? SQLFragment(sql, place: "where", kind: .tables) else { return sql }
     let replaced = try? fragment.replacing { index throws(FreshetError) in
@@ -69,8 +70,8 @@ extension QueryCompiler {
     return replaced ?? sql
   }
 
-  /// Terms of `where`, and of the filter on the first table, of the form `column = :parameter`, the column one of the
-  /// first table's.
+  /// Terms of `where`, and of the filter on the first table, of the form `column = :parameter` with a column of the
+  /// first table.
   private func equalities() -> [QueryRouting.Term] {
     guard case .baseKey = unit, let table = baseTable, let qualifier = from.sources.first?.qualifier,
       !SQLTokenizer(basePrefix).contains(where: { $0.kind == .parameter })
@@ -100,7 +101,7 @@ extension QueryCompiler {
       let isBase = fragment.name(of: tokens[0]).map { isSameName($0, tableName) }
       guard fragment.text(of: tokens[1]) == ".", isBase == true else { return nil }
     }
-    // SQLite has found the name in one table of the clause alone; it may be another than the first.
+    // SQLite has found the name in only one table of the clause, but this may be another table than the first.
     guard let table = baseTable, isThere(name),
       let index = table.columns.firstIndex(where: { isSameName($0.name, name) }),
       let declaration = declaration(of: table.columns[index], qualifier)
@@ -110,7 +111,8 @@ extension QueryCompiler {
       index: index)
   }
 
-  /// The type and collation that make a stored value what a parameter becomes when it is compared with the column.
+  /// The type and collation of a stored parameter, which make SQLite compare it with the column as it compares the
+  /// parameter itself.
   private func declaration(of column: DatabaseTable.Column, _ qualifier: String) -> String? {
     guard let affinity = Affinity(declaredType: column.type),
       let collation = try? checker.collation(

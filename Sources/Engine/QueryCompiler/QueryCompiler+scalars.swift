@@ -1,17 +1,17 @@
 import LiveQuery
 import Store
 
-// Subqueries that depend on no outer row: `total > (SELECT avg(total) FROM orders)`.
-// If such a subquery is an aggregate that arithmetic can keep up to date, it becomes a hidden value alongside the
-// result, and a parameter stands in its place. When its value changes, one statement compares the condition with the
-// old value and with the new one, and finds the rows for which they differ. Only these are looked up.
+// Keeps the values of subqueries that depend on no outer row, such as `total > (SELECT avg(total) FROM orders)`. If
+// such a subquery is an aggregate that arithmetic can keep up to date, it becomes a hidden value alongside the result,
+// and a parameter replaces it. When its value changes, one statement finds the rows for which the condition with the
+// old value and with the new value differ. Only these rows are looked up.
 extension QueryCompiler {
-  /// A name that clients cannot give to a value alongside.
+  /// The name of such a value, which clients cannot give to a value alongside.
   private static func name(_ index: Int) -> String { "\(ReservedNames.prefix)scalar_\(index)" }
 
-  /// Takes such subqueries out of the conditions.
+  /// Replaces such subqueries in the conditions by parameters.
   mutating func takeScalars() {
-    // Totals are computed by statements of their own.
+    // The query must not have totals, because their statements contain the conditions too.
     guard query.refreshEvery == nil, fragments.totals.isEmpty else { return }
     written = fragments
     fragments.filter = fragments.filter.map { withoutScalars($0) }
@@ -19,7 +19,7 @@ extension QueryCompiler {
     fragments.having = fragments.having.map { withoutScalars($0) }
   }
 
-  /// The query with these subqueries where they were written.
+  /// The query with these subqueries as they were written.
   var withScalars: QueryCompiler {
     var compiler = self
     guard scalarCount > 0, let written else { return compiler }
@@ -29,7 +29,7 @@ extension QueryCompiler {
     return compiler
   }
 
-  /// The parameter of the first of them.
+  /// The number of the first such parameter.
   private var firstScalar: Int { fragments.parameterCount + 1 - scalarCount }
 
   private mutating func withoutScalars(_ condition: SQLFragment) -> SQLFragment {
@@ -52,13 +52,13 @@ extension QueryCompiler {
     return (try? SQLFragment(condition.replacing { replacements[$0] }, place: condition.place)) ?? condition
   }
 
-  /// - Parameter tokens: from SELECT to the parenthesis that ends it.
-  /// - Returns: the parameter that stands for it; nil: it is something else.
+  /// - Parameter tokens: the tokens from SELECT to the closing parenthesis.
+  /// - Returns: the parameter that replaces the subquery; nil if it cannot be replaced.
   private mutating func scalar(_ condition: SQLFragment, _ tokens: Range<Int>) -> String? {
     let open = tokens.lowerBound - 1
     if open > 0, let word = condition.keyword(at: open - 1), ["IN", "EXISTS"].contains(word) { return nil }
     let text = condition.text(of: tokens)
-    // A subquery's value has an affinity and a collation, and a parameter has none.
+    // A subquery's value has an affinity and a collation, which a parameter lacks.
     let isOfOneKind = tokens.contains { ["CAST", "COLLATE"].contains(condition.keyword(at: $0)) }
     guard !isOfOneKind, let statement = try? SQLFragment(text, place: condition.place, kind: .statement),
       (try? compile("SELECT (\(text))", place: nil)) != nil
@@ -74,8 +74,8 @@ extension QueryCompiler {
     return "?\(fragments.parameterCount)"
   }
 
-  /// The query whose list keeps such a value, if the rows under the aggregate are looked up. Lists that need it share
-  /// it.
+  /// The query whose list keeps such a value, if the rows under its aggregate are looked up. Lists that need the value
+  /// share this list.
   private func keptQuery(_ text: String) -> Query? {
     guard let select = SelectStatement(text), select.isRowsAlone, select.expressions.count == 1,
       let from = select.cores[0].from, query.access.read.isEmpty,
@@ -89,7 +89,7 @@ extension QueryCompiler {
     return kept
   }
 
-  /// How changes of their values reach the result.
+  /// How changes of these values reach the result.
   ///
   /// - Parameter rows: the query, or the rows under its groups.
   func scalars(of rows: QueryCompiler) throws(FreshetError) -> ResultPlan.Scalars? {

@@ -1,9 +1,9 @@
 import LiveQuery
 import Store
 
-// The key of a SELECT that stands in the place of a table.
+// Finds the key of a SELECT that replaces a table.
 extension QueryCompiler {
-  /// The columns that identify its rows; nil: unknown.
+  /// The columns that identify a source's rows; nil if unknown.
   func keyNames(of source: FromClause.Source) throws(FreshetError) -> [String]? {
     guard let select = source.select(in: from) else { return nil }
     switch select.key {
@@ -13,7 +13,7 @@ extension QueryCompiler {
     }
   }
 
-  /// The primary key of the table whose rows it gives.
+  /// The primary key of the table whose rows a SELECT returns.
   private func rowKeyNames(of select: SelectStatement) -> [String]? {
     guard select.cores.count == 1, let clause = select.cores[0].from.flatMap({ try? FromClause($0) }),
       let first = clause.sources.first, let name = first.table, let qualifier = first.name,

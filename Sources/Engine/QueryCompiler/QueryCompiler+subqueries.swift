@@ -1,40 +1,41 @@
 import LiveQuery
 import Store
 
-// Correlated subqueries: which rows of the result a change of a table concerns that only a subquery reads.
+// Finds which rows of the result a change concerns, for tables that only correlated subqueries read.
 //
-// What a subquery gives for an outer row depends on the rows of its FROM that pass its WHERE, and on the outer row. So
-// a changed row concerns the outer rows with which it passes, as it was or as it is: those of `inner, outer WHERE …`
-// with the changed rows in the table's place. More than that is harmless, so conditions that are not understood are
-// left out. Where the subquery joins tables that changed together, each may have met what the other was: there is a
-// statement for each set of them. A change in a subquery of a subquery leads to rows of the one around it, and by these
-// to outer rows: it is enough to look at the present rows of that one, because those that changed themselves have
-// statements of their own.
-// For `x IN (SELECT y …)` the outer rows also have x = y. Where NULL and false are not the same, under a NOT for
-// example, so are all of them where x or y is NULL: `NULL IN ()` is false, and NULL as soon as there is a row. The
-// tables of a subquery have other names in such a statement, and columns are written with these: alone, or with the
-// table's own name, they would mean those of an outer table as well. Sources behind LEFT JOIN, in a compound or in a
-// WITH clause run the query again.
+// The result of a subquery for an outer row depends on the rows of its FROM that pass its WHERE, and on the outer row.
+// So a changed row concerns the outer rows with which it passes, with its former or its present values: the rows of
+// `inner, outer WHERE …` with the changed rows in place of the table. Finding too many rows is harmless, so conditions
+// that are not understood are left out. If the subquery joins tables that changed together, former rows of one table
+// may have joined former rows of another, so there is a statement for each set of these tables. A change in a subquery
+// of a subquery leads to rows of the enclosing subquery, and these lead to outer rows. It is enough to use the present
+// rows of the enclosing subquery, because its changed rows have statements of their own. For `x IN (SELECT y …)` only
+// outer rows with x = y are concerned. If NULL and false must be distinguished, as under NOT, all outer rows are
+// concerned for which x or y is NULL: `NULL IN ()` is false for an empty set, and NULL as soon as there is a row. In
+// such a statement the tables of a subquery have other names, and columns are qualified by these. Unqualified columns,
+// or columns qualified by the table's own name, could also mean those of an outer table. Changes of sources behind LEFT
+// JOIN, in a compound SELECT or in a WITH clause run the query again.
 extension QueryCompiler {
-  /// A subquery as far as it decides which rows it reads.
+  /// The parts of a subquery that decide which rows it reads.
   struct Subquery {
-    /// Its tables, each under a name of its own.
+    /// Its tables, each with another name (`alias`) in the statement.
     var tables: [(table: DatabaseSchema.Table, qualifier: String, alias: String)]
-    /// The conditions on its rows, as far as they are understood: with those names.
+    /// Those conditions on its rows that are understood, written with these names.
     var conditions: [String] = []
-    /// One of these conditions is added to them: a statement for each, so that each can use an index.
+    /// Further conditions. Each statement has one of them in addition to `conditions`, so that it can use an index.
     var comparisons: [String] = []
     /// The tokens of its WHERE.
     var filter = 0..<0
-    /// Whether it means nothing without the rows around it: else a change concerns all of those.
+    /// Whether it is valid only together with the rows around it. If it is not correlated, a change concerns all of
+    /// those rows.
     var isCorrelated = false
-    /// Those around it.
+    /// The subqueries that enclose it.
     var around: [Subquery] = []
   }
 
   /// Notes the subqueries of a fragment, and the tables that it reads in other ways.
   mutating func note(subqueriesOf fragment: SQLFragment) {
-    // It names columns of the source, and not of the source's tables.
+    // The fragment names columns of the source, and not of the source's tables.
     if inner != nil { return noteUnmapped(fragment, fragment.tokens.indices) }
     var known: Set<Int> = []
     note(subqueriesOf: fragment, fragment.tokens.indices, within: [], &known)
@@ -45,7 +46,7 @@ extension QueryCompiler {
   }
 
   /// - Parameters:
-  ///   - around: the subqueries that the tokens stand in, the outermost first.
+  ///   - around: the subqueries that enclose the tokens, the outermost first.
   ///   - known: receives the tokens that name tables in parts that are understood.
   private mutating func note(
     subqueriesOf fragment: SQLFragment, _ range: Range<Int>, within around: [Subquery], _ known: inout Set<Int>
@@ -71,8 +72,8 @@ extension QueryCompiler {
   private static let others: Set<String> = ["UNION", "EXCEPT", "INTERSECT", "WITH", "VALUES", "WINDOW", "OVER"]
   private static let ends: Set<String> = ["GROUP", "HAVING", "ORDER", "LIMIT"]
 
-  /// - Parameter tokens: from SELECT to the parenthesis that ends it.
-  /// - Returns: with the tokens that name its tables; nil when it is not understood.
+  /// - Parameter tokens: the tokens from SELECT to the closing parenthesis.
+  /// - Returns: the subquery, and the tokens that name its tables; nil if the subquery is not understood.
   private func read(
     _ fragment: SQLFragment, _ tokens: Range<Int>, within around: [Subquery]
   ) -> (Subquery, bodies: Set<Int>)? {
@@ -108,7 +109,7 @@ extension QueryCompiler {
     return compare(fragment, tokens, from, &subquery) ? (subquery, bodies) : nil
   }
 
-  /// Takes over conditions without subqueries.
+  /// Adds those conditions that have no subqueries.
   private func take(_ text: String, _ subquery: inout Subquery) {
     guard let condition = try? SQLFragment(text, place: "") else { return }
     for part in condition.conjuncts where !condition.hasSubquery(in: part) {
@@ -116,15 +117,15 @@ extension QueryCompiler {
     }
   }
 
-  /// Takes over the comparison of an IN.
+  /// Adds the comparison that IN makes.
   ///
-  /// - Returns: false where that is not understood.
+  /// - Returns: false if it is not understood.
   private func compare(
     _ fragment: SQLFragment, _ tokens: Range<Int>, _ from: Int, _ subquery: inout Subquery
   ) -> Bool {
     let open = tokens.lowerBound - 1
     guard open > 0, fragment.keyword(at: open - 1) == "IN" else { return true }
-    // `SELECT DISTINCT y`, and `SELECT y AS name`, which IN does not ask for.
+    // DISTINCT, and the alias in `SELECT y AS name`, make no difference to IN.
     var value = tokens.lowerBound + 1..<from
     if fragment.keyword(at: value.lowerBound) == "DISTINCT" { value = value.dropFirst() }
     var outside = Subquery(tables: [], around: subquery.around)
@@ -133,7 +134,7 @@ extension QueryCompiler {
       let right = resolved(fragment.text(of: value), &subquery)
     else { return false }
     subquery.comparisons = ["\(left) = (\(right))"]
-    // A row passes or does not: of a condition for itself it does not matter which of NULL and false it is.
+    // For a condition that WHERE requires, NULL and false are the same, because the row does not pass in either case.
     let conditions = subquery.around.last.map(\.filter) ?? (fragment.place == "where" ? fragment.tokens.indices : 0..<0)
     let isNegated = fragment.keyword(at: open - 2) == "NOT"
     if isNegated || !fragment.conjuncts(of: conditions).contains(operand.lowerBound..<tokens.upperBound + 1) {
@@ -143,9 +144,9 @@ extension QueryCompiler {
     return true
   }
 
-  /// An expression of a subquery with columns written with the tables' other names.
+  /// An expression of a subquery, with columns qualified by the tables' other names.
   ///
-  /// - Returns: nil where a name is not understood.
+  /// - Returns: nil if a name is not understood.
   func resolved(_ text: String, _ subquery: inout Subquery) -> String? {
     guard let fragment = try? SQLFragment(text, place: "") else { return nil }
     var replacements: [Int: String] = [:]
@@ -175,7 +176,7 @@ extension QueryCompiler {
     return try? fragment.replacing { replacements[$0] }
   }
 
-  /// A name of an outer column with its table: alone it may mean a column of the subquery as well.
+  /// The name of an outer column with its table, because unqualified it may also mean a column of the subquery.
   func qualified(_ name: String) -> String {
     guard let fragment = try? SQLFragment(name, place: ""), fragment.tokens.count == 1,
       let source = reference(fragment)?.source ?? derivedColumn(fragment, fragment.tokens.indices)?.source,
@@ -186,7 +187,8 @@ extension QueryCompiler {
 }
 
 extension QueryCompiler.Subquery {
-  /// The other name of the table that a name is of, or that is called so; nil: none of its own.
+  /// The other name of the subquery's table that has a column of this name, or that has this name itself; nil if no
+  /// table of the subquery does.
   fileprivate func alias(of name: String, isQualifier: Bool) -> String? {
     if isQualifier { return tables.first { isSameName($0.qualifier, name) }?.alias }
     if let table = tables.first(where: { $0.table.hasColumn(name) }) { return table.alias }
@@ -198,14 +200,14 @@ extension QueryCompiler.Subquery {
 }
 
 extension SQLFragment {
-  /// The column's name to the left of IN or NOT IN; nil: something else.
+  /// The tokens of the column to the left of IN or NOT IN; nil if there is another expression.
   func operand(ofInAt index: Int) -> Range<Int>? {
     var last = index - 1
     if last >= 0, keyword(at: last) == "NOT" { last -= 1 }
     guard last >= 0, name(of: tokens[last]) != nil else { return nil }
     var first = last
     while first >= 2, text(of: tokens[first - 1]) == ".", name(of: tokens[first - 2]) != nil { first -= 2 }
-    // A larger expression may end with the name.
+    // The name may be only the end of a larger expression.
     if first > 0 {
       let before = text(of: tokens[first - 1]).uppercased()
       if !["AND", "OR", "NOT", "(", "WHEN", "SELECT", "WHERE", ","].contains(before) { return nil }

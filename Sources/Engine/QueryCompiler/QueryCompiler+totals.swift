@@ -3,8 +3,9 @@ import Store
 
 // Totals: aggregates over the rows of the result.
 //
-// A total must be made of aggregates and of nothing else that differs between rows, so that the rows determine it:
-// `sum(depth)`, `round(100.0 * sum(paid) / count(*))`, not `depth + count(*)`. SQLite would take `depth` of any row.
+// A total must consist of aggregates, and have no other parts that differ between rows, so that the rows determine its
+// value: `sum(depth)` or `round(100.0 * sum(paid) / count(*))`, but not `depth + count(*)`, because SQLite would use
+// `depth` of any row.
 extension QueryCompiler {
   /// A total, checked.
   typealias TotalExpression = (name: String, sql: String)
@@ -37,7 +38,7 @@ extension QueryCompiler {
     return sql
   }
 
-  /// The expression with NULL in the place of each aggregate; nil when it has none.
+  /// The expression with each aggregate replaced by NULL; nil if it has no aggregates.
   private func withoutAggregates(_ fragment: SQLFragment) throws(FreshetError) -> String? {
     var calls: [Range<Int>] = []
     for index in fragment.tokens.indices where index >= (calls.last?.upperBound ?? 0) {
@@ -50,9 +51,10 @@ extension QueryCompiler {
     }
   }
 
-  /// How totals are kept up to date by arithmetic: those of all rows, then those of sections, if there are any.
+  /// How totals are kept up to date by arithmetic: first those of all rows, then those of sections, if there are
+  /// sections.
   ///
-  /// - Returns: none when they must be computed anew.
+  /// - Returns: an empty array if totals must be computed anew.
   func totalAggregates(
     _ totals: [TotalExpression], _ section: SectionExpression?, _ tables: [QueryTable], filter: String?
   ) throws(FreshetError) -> [AggregatePlan] {
@@ -69,14 +71,14 @@ extension QueryCompiler {
     return [whole, sections]
   }
 
-  /// The statements that compute totals over everything, and by section.
+  /// The statements that compute the totals of all rows, and those of each section.
   func totalStatements(
     _ totals: [TotalExpression], _ section: SectionExpression?, filter: String?
   ) throws(FreshetError) -> (plan: ResultPlan.Totals, reads: Set<FragmentChecker.ColumnRead>)? {
     guard let place = fragments.totals.first?.fragment.place else { return nil }
     let rows = "FROM \(fromSQL)\(filter.map { " WHERE (\($0))" } ?? "")"
     let whole = { (list: String) in "SELECT \(list) \(rows)" }
-    // A group's value of the section is that of any of its rows: they are encoded alike.
+    // The section value of any row of a group can be used, because all of them are encoded equally.
     let sections = { (list: String) in section.map { "SELECT (\($0.sql)), \(list) \(rows) GROUP BY 1" } }
     let list = totals.map { "(\($0.sql))" }.joined(separator: ", ")
     let reads = try compile(whole(list), place: place).reads
@@ -98,12 +100,12 @@ extension SQLFragment {
     "avg", "count", "group_concat", "json_group_array", "json_group_object", "max", "min", "string_agg", "sum", "total",
   ]
 
-  /// The token after the call of an aggregate that begins at an index, FILTER included; nil: none does.
+  /// The index after a call of an aggregate that begins at an index, FILTER included; nil if no such call begins there.
   fileprivate func endOfAggregate(at index: Int) -> Int? {
     guard let name = name(of: tokens[index])?.lowercased(), Self.aggregates.contains(name),
       let end = endOfParenthesis(openedAt: index + 1)
     else { return nil }
-    // With more arguments it gives the greatest, or the least, of one row's values.
+    // With several arguments, min and max return the least or greatest of one row's values, and are not aggregates.
     if name == "max" || name == "min", !commas(in: index + 2..<end - 1).isEmpty { return nil }
     return keyword(at: end) == "FILTER" ? endOfParenthesis(openedAt: end + 1) ?? end : end
   }

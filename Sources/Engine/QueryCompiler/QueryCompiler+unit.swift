@@ -1,32 +1,33 @@
 import LiveQuery
 import Store
 
-// The unit that is looked up after a change: the first table's rows, or groups, one by one; or the whole query.
+// Chooses the unit that is looked up after a change: a row of the first table, a group, or the whole query.
 //
-// A *unit* is what can be evaluated by itself: the key of the first table in `from` (with what that row joins), the
-// values of a group, those of what window functions partition by, or the key of a view that is no more than columns of
-// joined tables. It is looked up by running the query with `AND unit = ?`; a changed row leads to units, and looking up
-// one too many changes nothing. Where the unit is the first table's key, 32 of them are looked up by one statement:
-// `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`, which SQLite runs as a co-routine, for about half the
-// cost of single look-ups (`IN (…)` makes a table first, and leaves SQLite the choice of another index).
+// A *unit* is a part of the result that can be evaluated separately: the key of the first table in `from` (with the
+// rows that this row joins), the values of a group, the values that window functions partition by, or the key of a view
+// that only selects columns of joined tables. It is looked up by running the query with `AND unit = ?`. A changed row
+// leads to units, and looking up too many units is harmless. If the unit is the first table's key, one statement looks
+// up 32 units: `WITH batch AS (VALUES …) SELECT … FROM batch CROSS JOIN from`. SQLite runs this as a co-routine, for
+// about half the cost of single look-ups. (`IN (…)` would build a table first, and SQLite could choose another index.)
 //
-// FULL joins, RIGHT joins of more than two tables, window functions over all rows, aggregates over everything, a first
-// table that a subquery reads as well, and clauses that `FromClause` does not understand have no unit: such a query is
-// run again. So it is after a change of a table that only a subquery reads, or when old values that are needed are not
-// known. `/v1/explain` says which, why, and what would help.
+// There is no unit for FULL joins, RIGHT joins of more than two tables, window functions over all rows, aggregates
+// without groups, a first table that a subquery reads as well, and clauses that `FromClause` does not understand. Such
+// a query is run again after every change. A query is also run again after a change of a table that only a subquery
+// reads, or if required former values are unknown. `/v1/explain` says which queries run again, why, and what would
+// help.
 extension QueryCompiler {
   enum UnitChoice {
-    /// The query has to run again, for a reason: a sentence.
+    /// The query must run again. The text is the reason, as a sentence.
     case none(String)
-    /// The rows that one row of the first table gives; the names of its key's columns.
+    /// The rows that come from one row of the first table, given by the names of its key's columns.
     case baseKey([String])
     /// One group.
     case groups
-    /// The rows of one partition of the query's window functions: what these partition by.
+    /// The rows of one partition, given by the terms that the query's window functions partition by.
     case partitions([(sql: String, order: FieldOrder)])
-    /// The subquery or view that gives the query its rows.
+    /// The unit of the subquery or view that the query's rows come from.
     case inner(InnerSource)
-    /// All rows: they make one row of the result.
+    /// All rows, because they make one row of the result.
     case everything
 
     var reason: String {
@@ -80,7 +81,7 @@ extension QueryCompiler {
   private static let spanningWindow =
     "a window function makes each row depend on others: PARTITION BY columns of the first table in all of them would tell on which"
 
-  /// Whether a subquery reads the first table as well, and no statement tells whom a change concerns.
+  /// Whether a subquery reads the first table as well, and no statement maps its changes to units.
   private func isNestedUnmapped(_ table: DatabaseSchema.Table, _ key: TableKey) -> Bool {
     let name = table.name.lowercased()
     if !nested.contains(name) { return false }
@@ -90,19 +91,19 @@ extension QueryCompiler {
     return ![compiler].nestedMappings([name: .none], except: unmapped).contains { $0.tables.contains(name) }
   }
 
-  /// Whether SQLite would run a subquery again for each row that is looked up, of a query whose rows are those of one
+  /// Whether SQLite would run a subquery again for each row that is looked up, in a query whose rows are those of one
   /// table.
   var isFilteredBySubquery: Bool {
     guard case .baseKey = unit else { return false }
     return fragments.filter != nil && !nested.isEmpty && groups.isEmpty && from.sources.count == 1
   }
 
-  /// Whether a full-text search asks how well rows match, as far as its words tell.
+  /// Whether a full-text search uses the rank of rows, as far as the query's words show.
   var usesRank: Bool {
     fragments.rowTexts.contains { text in ["rank", "bm25"].contains { text.lowercased().contains($0) } }
   }
 
-  /// Whether an expression reads the first table's columns alone.
+  /// Whether an expression reads only the first table's columns.
   func isOfBase(_ sql: String) -> Bool {
     guard let first = try? from.prefix(through: 0, { _ in nil }) else { return false }
     return (try? compile("SELECT 1 FROM \(first) WHERE (\(sql)) IS NULL", place: nil)) != nil
@@ -124,8 +125,8 @@ extension QueryCompiler {
 
   /// The FROM clause that the rows are read from.
   ///
-  /// - Parameter first: the first of the parameters that hold the only unit that is wanted, which `unitCondition` asks
-  ///   for besides; nil: all are.
+  /// - Parameter first: the number of the first parameter with the values of the only wanted unit; nil if all units are
+  ///   wanted. The statement also needs `unitCondition`.
   func rowsSQL(first: Int? = nil) -> String {
     guard from.sources.indices.last != nil, inner != nil || !derived.isEmpty else { return fromSQL }
     return rows(through: from.sources.count - 1, first) ?? fromSQL
@@ -136,20 +137,21 @@ extension QueryCompiler {
     zip(units, first...).map { "(\($0.sql)) \(operatorOfUnit) ?\($1)" }.joined(separator: " AND ")
   }
 
-  /// A rowid is never NULL; other keys and groups may be.
+  /// The operator that compares units. A rowid is never NULL, but other keys and groups may be.
   var operatorOfUnit: String {
     if case .baseKey = unit, case .rowid? = baseTable?.key { return "=" }
     return "IS"
   }
 
-  /// The rows of many units at once.
+  /// The SQL that reads the rows of many units at once.
   ///
-  /// The units are the outer loop, whatever SQLite thinks of `where` (CROSS JOIN), and a co-routine: nothing is stored.
+  /// CROSS JOIN makes the units the outer loop, whatever the conditions in `where` are. They are a co-routine, so
+  /// nothing is stored.
   func batchSQL(
     _ units: [(sql: String, order: FieldOrder)], first: Int, _ select: String, filter: String?
   ) -> String? {
     guard case .baseKey = unit, derived.isEmpty else { return nil }
-    // Names that no table of a client's query has a column of.
+    // Names that no column of a table in a client's query has.
     let batch = "_freshet_batch"
     let names = units.indices.map { "_freshet_unit_\($0)" }
     let values = (0..<ResultPlan.Unit.batchSize).map { place in

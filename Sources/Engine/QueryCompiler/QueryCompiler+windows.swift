@@ -1,14 +1,13 @@
 import LiveQuery
 import Store
 
-// Window functions: what is looked up is a *partition*, the rows that have the same values of what all windows of the
-// query partition by.
-// The value of a window function depends on the rows of its partition alone. So a changed row concerns the partitions
-// that it was in and is in, and the query restricted to these gives their rows as the whole query would. Rows that a
-// window's order leaves equal come in the order in which SQLite finds them, which may differ between a look-up and a
-// run: give such a window a last term that distinguishes them.
+// For queries with window functions the unit is a *partition*: the rows with the same values of the terms that all
+// windows of the query partition by. The value of a window function depends only on the rows of its partition. So a
+// changed row concerns the partitions that it was in and is in, and the query restricted to these returns their rows as
+// the whole query would. Rows that are equal in a window's order come in the order in which SQLite finds them, which
+// may differ between a look-up and a run. Such a window should have a last term that distinguishes them.
 extension QueryCompiler {
-  /// The terms that every window of the query partitions by: columns and expressions of the first table; empty where a
+  /// The terms that every window of the query partitions by: columns and expressions of the first table. Empty if a
   /// window spans all rows.
   func partition() -> [(sql: String, order: FieldOrder)] {
     guard let windows = try? windows(), let first = windows.first else { return [] }
@@ -22,7 +21,7 @@ extension QueryCompiler {
     return shared
   }
 
-  /// The terms by which each window partitions; nil: one is not understood.
+  /// The terms that each window partitions by; nil if one of the windows is not understood.
   private func windows() throws(FreshetError) -> [[SQLFragment]]? {
     var windows: [[SQLFragment]] = []
     let fragments = [self.fragments.section, self.fragments.sectionName, self.fragments.indexTitle].compactMap(\.self)
@@ -44,7 +43,8 @@ extension QueryCompiler {
 extension SQLFragment {
   private static let partitionEnds = ["ORDER", "ROWS", "RANGE", "GROUPS"]
 
-  /// The terms by which each of its windows partitions; nil: one of them is not written out, or stands in a subquery.
+  /// The terms that each window of the fragment partitions by; nil if one of them refers to another window, or is in a
+  /// subquery.
   fileprivate func windows() throws(FreshetError) -> [[SQLFragment]]? {
     var windows: [[SQLFragment]] = []
     for index in tokens.indices.dropFirst() where isWindow(at: index) {
@@ -52,7 +52,7 @@ extension SQLFragment {
       let inside = index + 2..<end - 1
       let words = words(in: inside)
       guard let first = inside.first, keyword(at: first) == "PARTITION", keyword(at: first + 1) == "BY" else {
-        // `OVER (w ORDER BY …)` goes on from a window by name.
+        // `OVER (w ORDER BY …)` extends a named window.
         if let first = inside.first, !(keyword(at: first).map(Self.partitionEnds.contains) ?? false) { return nil }
         windows.append([])
         continue
@@ -69,14 +69,14 @@ extension SQLFragment {
     return windows
   }
 
-  /// Whether OVER stands at an index, behind a call.
+  /// Whether there is OVER after a call at an index.
   func isWindow(at index: Int) -> Bool {
     index > 0 && keyword(at: index) == "OVER" && text(of: tokens[index - 1]) == ")"
   }
 }
 
 extension String {
-  /// Whether it calls a window function, as far as its words tell.
+  /// Whether the fragment calls a window function, as far as its words show.
   var hasWindow: Bool {
     (try? SQLFragment(self, place: "")).map { fragment in
       fragment.tokens.indices.contains { fragment.isWindow(at: $0) }

@@ -3,8 +3,8 @@ import Store
 
 /// Checks a client's query, fragment by fragment, and composes the statements that answer it.
 ///
-/// SQLite is the only judge of SQL: every fragment is compiled on the checker's connection, alone, so that an error
-/// names the fragment, and in a WHERE clause, where SQLite itself refuses aggregates and window functions.
+/// Only SQLite decides whether SQL is valid. Every fragment is compiled separately on the checker's connection, so that
+/// an error names the fragment. It is compiled in a WHERE clause, where SQLite refuses aggregates and window functions.
 package struct QueryCompiler {
   let checker: FragmentChecker
   let query: Query
@@ -14,45 +14,46 @@ package struct QueryCompiler {
   var from: FromClause { fragments.from }
   /// `from` as SQL.
   var fromSQL: String { from.fragment.text }
-  /// Lower-case names of all columns in `from`: they come before names that `select` gives.
+  /// Lower-case names of all columns in `from`. They take precedence over aliases of `select`.
   private(set) var columnNames: Set<String> = []
-  /// Expressions that have a name of their own in `select`, by lower-case name.
+  /// The expressions of `select` that have an alias, by lower-case alias.
   var aliases: [String: String] = [:]
-  /// `GROUP BY …`, or nothing.
+  /// `GROUP BY …`, or an empty text.
   private(set) var grouping = ""
-  /// The terms of `groupBy` as SQL, with how they tell groups apart.
+  /// The terms of `groupBy` as SQL, with the order under which values of different groups differ.
   var groups: [(sql: String, order: FieldOrder)] = []
   var hasAggregate = false
   var hasWindow = false
-  /// Lower-case names of tables that are read other than by being joined: their changes can concern any row.
+  /// Lower-case names of tables that are not only joined. Their changes can concern any row.
   var nested: Set<String> = []
-  /// Subqueries that read some of them.
+  /// Subqueries that read some of these tables.
   var subqueries: [Subquery] = []
-  /// Tables that something else than `subqueries` reads.
+  /// Lower-case names of tables that are read in other ways than by `subqueries`.
   var unmapped: Set<String> = []
-  /// Reads of the filters on the tables of the rows.
+  /// Columns that filters read, on the tables that rows come from.
   var filterReads = FilterReads()
-  /// The subquery, or view, that the rows come from.
+  /// The subquery or view that the rows come from.
   var inner: InnerSource?
-  /// By number, those of several sources that are subqueries or views.
+  /// The sources that are subqueries or views, by number, if there are several sources.
   var derived: [Int: DerivedSource] = [:]
   /// The unit that is looked up after a change.
   var unit = UnitChoice.none("")
   var mayChange: Bool { query.refreshEvery != nil }
   /// Whether the key is the rowid, because several rows have NULL in the primary key.
   private(set) var isKeyedByRowid = false
-  /// How many subqueries that depend on nothing are parameters, the last ones; and how many of these stand in `where`.
+  /// The number of subqueries that depend on no row, whose parameters are the last ones; and how many of them are in
+  /// `where`.
   var scalarCount = 0
-  /// By name, the queries whose lists keep some of them.
+  /// The queries whose lists keep some of these values, by name of the value.
   var scalarQueries: [String: Query] = [:]
-  /// The fragments before that.
+  /// The fragments before parameters replaced these subqueries.
   var written: QueryFragments?
   var scalarsInFilter = 0
-  /// The columns of the result, those of the key first, and how many these are.
+  /// The columns of the result, with those of the key first; and the number of key columns.
   private(set) var output: [OutputColumn] = []
   private(set) var keyCount = 0
 
-  /// - Throws: `FreshetError` with the code and the sentence for the client.
+  /// - Throws: `FreshetError` with the code and the message for the client.
   package static func compile(_ query: Query, checker: FragmentChecker) throws(FreshetError) -> CompiledQuery {
     try checker.refreshSchema()
     return try checker.compilingQuery { () throws(FreshetError) in
@@ -61,14 +62,14 @@ package struct QueryCompiler {
     }
   }
 
-  /// The query as it is followed with the least.
+  /// Compiles the query in the way that costs least to follow.
   mutating func compileBest() throws(FreshetError) -> CompiledQuery {
     let compiled = try compile()
     let asked = withScalars
     return asked.flattened(compiled) ?? asked.rearranged(compiled) ?? compiled
   }
 
-  /// One for a SELECT within the query, whose fragments these are.
+  /// Creates a compiler for a SELECT within the query, which has these fragments.
   init(_ fragments: QueryFragments, of outer: QueryCompiler) throws(FreshetError) {
     query = outer.query
     checker = outer.checker
@@ -85,7 +86,7 @@ package struct QueryCompiler {
     do throws(FreshetError) {
       columnNames = Set(try allNames(of: fromSQL, place: "from").map { $0.lowercased() })
     } catch { throw checker.withHint(error, from: query.from) }
-    // Parentheses refuse a text that goes on after the tables, such as `t WHERE 1`.
+    // In parentheses, SQLite refuses a text that continues after the tables, such as `t WHERE 1`.
     try compile("SELECT 1 FROM (\(fromSQL))", place: "from")
     noteNestedTables()
     filterReads = try readFilters(of: fragments.rowTexts)
@@ -120,9 +121,10 @@ package struct QueryCompiler {
     (output, keyCount) = (columns, key.count)
 
     let sortColumns = sorts.map { sort in
-      // The texts must be equal, too: a name in a join may mean another column than the same name in one of its tables.
+      // The texts must be equal too, because a name in a join may mean another column than the same name in one of its
+      // tables.
       let column = columns.firstIndex { $0.sql == sort.sql && $0.reference == sort.reference }
-      // A name of `select` is evaluated once.
+      // A term that is an alias of `select` uses the column's value, so that the expression is evaluated once.
       let named = columns.firstIndex { "(\($0.sql))" == sort.sql && aliases[$0.name.lowercased()] == $0.sql }
       return ResultPlan.Sort(order: sort.order, column: sort.reference == nil ? named : column)
     }
@@ -148,7 +150,7 @@ package struct QueryCompiler {
       inner == nil ? scan : "SELECT \((list + named).joined(separator: ", ")) FROM \(fromSQL)\(condition)\(end)"
     var reads = try compile(scan, place: nil).reads
     let totaled = try totalStatements(totals, section, filter: filter)
-    // Tables that only totals read concern the list as well.
+    // Changes of tables that only totals read concern the list as well.
     reads.formUnion(totaled?.reads ?? [])
     var result = ResultPlan.Rows(
       columns: columns.map(\.name), keyColumns: columns.prefix(key.count).map(\.name), section: section?.order,
@@ -177,7 +179,7 @@ package struct QueryCompiler {
     let following = try trace(result, reads, columns, filter: filter, maps: maps)
     var kept: KeptAggregate?
     if let draft {
-      // The former row would be evaluated wrongly under a changed condition.
+      // If a value in the condition changes, former rows would be evaluated with the new condition.
       if scalarsInFilter == 0 { result.aggregate = try aggregatePlan(draft, following.tables, filter: filter) }
       if result.aggregate.map({ $0.added.count < following.tables.count }) ?? true {
         kept = try? keptAggregate(draft, result, columns, reads, filter: filter)
@@ -211,7 +213,7 @@ package struct QueryCompiler {
     return rows.unit?.capturedSQL == nil ? unit.reason : Self.captured
   }
 
-  /// Whether the key is the groups, or the one row of an aggregate over everything.
+  /// Whether the key is the groups, or the query is an aggregate without groups, which has one row.
   private func isKeyedByGroups(_ key: ArraySlice<OutputColumn>) -> Bool {
     if groups.isEmpty { return hasAggregate }
     return key.count == groups.count
@@ -220,7 +222,7 @@ package struct QueryCompiler {
       }
   }
 
-  /// `GROUP BY`, checked before everything that may use aggregates.
+  /// Reads `GROUP BY`. It is checked before all parts that may use aggregates.
   mutating func readGroups() throws(FreshetError) {
     fragments.groupBy = try fragments.groupBy.map { term throws(FreshetError) in try named(term) }
     for fragment in fragments.groupBy {
@@ -231,7 +233,8 @@ package struct QueryCompiler {
     if !groups.isEmpty { grouping = " GROUP BY \(groups.map { "(\($0.sql))" }.joined(separator: ", "))" }
   }
 
-  /// A term of `groupBy` with the aliases of `select` replaced by their expressions, unless a column has the name.
+  /// A term of `groupBy` with the aliases of `select` replaced by their expressions, except aliases that are also the
+  /// name of a column.
   private func named(_ term: SQLFragment) throws(FreshetError) -> SQLFragment {
     let names = term.tokens.indices.filter { term.isLoneName(at: $0) && !isColumn(term.unquoted(term.tokens[$0])) }
     if names.isEmpty || term.hasSubquery { return term }
@@ -244,7 +247,7 @@ package struct QueryCompiler {
     let sql = try term.replacing { index in
       names.contains(index) ? meanings[term.unquoted(term.tokens[index]).lowercased()].map { "(\($0))" } : nil
     }
-    // An alias of a column is that column.
+    // If the alias stands for a column, the term is that column.
     if term.tokens.count == 1, let meaning = meanings[term.unquoted(term.tokens[0]).lowercased()] {
       return try SQLFragment(meaning, place: term.place)
     }
@@ -257,7 +260,7 @@ package struct QueryCompiler {
       let sql = "SELECT (\(fragment.text))"
       var tables = masks(of: try compile(sql, place: fragment.place).reads)
       tables.formUnion(try readFilters(of: [sql]).masks)
-      // The tables that a view reads are there as well.
+      // Views are left out, because the tables that they read are included.
       tables = tables.filter { checker.role.whole.table($0.key)?.kind != .view }
       var value = CompiledAlongside(name: name, sql: try executed(sql), tables: tables)
       if let known = try aggregate(alongside: fragment) { (value.aggregate, value.aggregateTables) = known }

@@ -1,12 +1,12 @@
 import LiveQuery
 import Store
 
-/// A query's fragments, in one piece each and with their parameters numbered.
+/// A query's fragments, each checked to be one piece, with their parameters numbered.
 ///
-/// A fragment appears in several statements, in other company each time; numbered parameters (`?7`) mean the same
-/// everywhere. They are visited in the order of a SELECT's parts, which is what `?` counts by.
+/// A fragment is used in several statements together with different others. Numbered parameters (`?7`) mean the same in
+/// all of them. Fragments are read in the order of a SELECT's clauses, because `?` is counted in this order.
 struct QueryFragments {
-  /// As written, for SQLite to name the column by, and numbered.
+  /// The columns: as written, from which SQLite names the column, and with numbered parameters.
   var select: [(written: SQLFragment, numbered: SQLFragment)] = []
   var from: FromClause
   var filter: SQLFragment?
@@ -16,17 +16,17 @@ struct QueryFragments {
   var sectionName: SQLFragment?
   var indexTitle: SQLFragment?
   var orderBy: [SortTerm] = []
-  /// The rows, by offset, that LIMIT and OFFSET leave.
+  /// The offsets of the rows that LIMIT and OFFSET leave.
   var shown = 0..<Int.max
   var key: [(written: SQLFragment, numbered: SQLFragment)] = []
   var totals: [(name: String, fragment: SQLFragment)] = []
   var alongside: [(name: String, fragment: SQLFragment)] = []
-  /// The names of the parameters `?1`, `?2`, …; nil for those given by position.
+  /// The names of the parameters `?1`, `?2`, …; nil for parameters given by position.
   var parameterNames: [String?]
-  /// By name, the numbers of the claims.
+  /// The parameters of claims, by the claims' names.
   var claims: [String: String] = [:]
   var parameterCount: Int { parameterNames.count }
-  /// Whether one of them contains a pattern that `PatternRules` calls costly.
+  /// Whether a fragment contains an operation that `PatternRules` calls costly.
   var isCostly: Bool
 
   /// The same parameters without fragments.
@@ -37,14 +37,14 @@ struct QueryFragments {
     return empty
   }
 
-  /// All SQL that the rows come from.
+  /// The SQL of all fragments that the rows depend on.
   var rowTexts: [String] {
     var fragments = [from.fragment] + [filter, having, section, sectionName, indexTitle].compactMap(\.self) + groupBy
     fragments += select.map(\.numbered) + key.map(\.numbered) + orderBy.map(\.expression) + totals.map(\.fragment)
     return fragments.map(\.text)
   }
 
-  /// Every entry of a list is compiled by itself, which takes about 0.1 ms.
+  /// The most entries of a list. Each entry is compiled separately, which takes about 0.1 ms.
   private static let longestList = 1_000
 
   init(_ query: Query) throws(FreshetError) {
@@ -82,7 +82,7 @@ struct QueryFragments {
   }
 }
 
-/// Checks texts one after the other, numbers their parameters and replaces patterns (`PatternRules`).
+/// Reads texts one after another: checks them, numbers their parameters and replaces patterns (`PatternRules`).
 private struct FragmentReader {
   var numbering: ParameterNumbering
   private(set) var isCostly = false

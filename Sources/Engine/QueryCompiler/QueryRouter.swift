@@ -6,9 +6,9 @@ package import Store
 
 /// Finds which of many queries of one shape a unit concerns.
 ///
-/// A temporary table, in memory and the connection's own, has the parameters of every query. Where `where` compares
-/// columns of the first table with parameters for equality an index leads from a row's values to the queries; otherwise
-/// one statement evaluates `where` for all of them.
+/// A temporary table of the connection, in memory, has the parameters of every query. If `where` compares columns of
+/// the first table with parameters for equality, an index leads from a row's values to the queries. Otherwise one
+/// statement evaluates `where` for all queries.
 ///
 /// Owner: the follower's thread. To be released before the connection is closed.
 package final class QueryRouter {
@@ -18,19 +18,20 @@ package final class QueryRouter {
   private let table: String
   private let insert: PreparedStatement
   private let delete: PreparedStatement
-  /// The unit's values are the parameters.
+  /// Finds queries by a unit, whose values are the parameters.
   private let ofUnit: PreparedStatement
-  /// The old values of the terms' columns are the parameters; nil without terms.
+  /// Finds queries by the former values of the terms' columns, which are the parameters; nil if there are no terms.
   private let ofOldValues: PreparedStatement?
 
-  /// Over the changed rows: the query and the unit's values. Prepared when it is first used, once the connection has
-  /// the virtual table.
+  /// Reads the changed rows, and returns queries and their units. Prepared when it is first used, once the connection
+  /// has the virtual table.
   private var ofCaptured: PreparedStatement?
   private let connection: OpaquePointer
-  /// Whether `queries(of:evaluating:)` is likely to need nothing but the changed rows.
+  /// Whether `queries(of:evaluating:)` probably needs only the changed rows.
   package private(set) var evaluatesCaptured: Bool
 
-  /// Whether what is not in `queries(ofUnit:)` has to be asked whether it has the unit's rows.
+  /// Whether queries that `addQueries(ofUnit:to:)` does not find may still have rows of the unit, so that they must be
+  /// checked.
   package var isExact: Bool { !routing.terms.isEmpty }
 
   /// - Parameter number: unique among the connection's routers.
@@ -66,7 +67,7 @@ package final class QueryRouter {
     _ routing: QueryRouting, table: String, number: Int, _ connection: OpaquePointer
   ) throws(SQLiteFailure) {
     let columns = ["\(QueryRouting.query) INTEGER PRIMARY KEY"] + routing.columns.map { "\($0.name) \($0.declaration)" }
-    // Without rowid, which is a name too.
+    // The table has no rowid, because the name of a rowid could be used in a query.
     try PreparedStatement.run(
       connection, "CREATE TEMP TABLE _freshet_route_\(number)(\(columns.joined(separator: ", "))) WITHOUT ROWID")
     guard !routing.terms.isEmpty else { return }
@@ -75,7 +76,7 @@ package final class QueryRouter {
       connection, "CREATE INDEX temp._freshet_route_index_\(number) ON _freshet_route_\(number)(\(indexed))")
   }
 
-  /// Takes a query in, under a number of its own.
+  /// Adds a query with a number of its own.
   package func add(_ query: Int, _ parameters: [SQLValue]) throws(FreshetError) {
     insert.bind(.integer(Int64(query)), at: 1)
     for (index, column) in routing.columns.enumerated() {
@@ -94,16 +95,17 @@ package final class QueryRouter {
     do throws(SQLiteFailure) { _ = try statement.step() } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
-  /// Adds the queries whose `where` may hold for the unit as it is now. O(log queries + those), or O(queries).
+  /// Adds the queries whose `where` may be true for the unit's present rows. O(log queries + those found), or
+  /// O(queries).
   package func addQueries(ofUnit unit: Bytes, to queries: inout Set<Int>) throws(FreshetError) {
     ofUnit.bind(key: unit, from: 1, encoding: encoding)
     try addRows(of: ofUnit, to: &queries)
   }
 
-  /// The queries whose `where` may hold for rows of the units, each with these units: found from the rows that have
-  /// changed, without a look-up. O(units × log queries + those), or O(units × queries).
+  /// The queries whose `where` may be true for rows of the units, each with these units. They are found from the
+  /// changed rows, without a look-up. O(units × log queries + those found), or O(units × queries).
   ///
-  /// - Returns: nil when the units must be looked up, which also reports what is wrong.
+  /// - Returns: nil if the units must be looked up, which also reports errors.
   package func queries(of units: ConcernedUnits, evaluating captured: CapturedRows) -> [Int: ConcernedUnits]? {
     guard captured.load(), let statement = prepareCaptured() else { return nil }
     let orders = statements.compiled.unit?.orders ?? []
@@ -138,14 +140,14 @@ package final class QueryRouter {
     return ofCaptured
   }
 
-  /// Adds the queries that rows of the first table concerned before their changes.
+  /// Adds the queries that had rows of the first table before these changed.
   ///
-  /// - Returns: false when that is not known: any query may have had the rows.
+  /// - Returns: false if that is unknown, so that any query may have had the rows.
   package func addQueries(
     before changes: ChangedRows, in storage: TableStorage, to queries: inout Set<Int>
   ) throws(FreshetError) -> Bool {
     if routing.terms.isEmpty { return true }
-    // A changed key makes a different row.
+    // A row with a changed key counts as a different row.
     let terms = ColumnMask(rawValue: routing.terms.reduce(storage.keyMask.rawValue) { $0 | $1.mask.rawValue })
     let mayDiffer = { (row: ChangedRows.Row) in row.kind != .insert && row.meets(terms) }
     if !changes.rows.contains(where: mayDiffer) { return true }
@@ -169,14 +171,14 @@ package final class QueryRouter {
     } catch { throw FreshetError(queryFailure: error, place: nil) }
   }
 
-  /// Takes the temporary table away. Not in `deinit`: statements have to be gone first.
+  /// Drops the temporary table. This is not done in `deinit`, because the statements must be released before.
   package static func drop(number: Int, connection: OpaquePointer) {
     try? PreparedStatement.run(connection, "DROP TABLE IF EXISTS temp._freshet_route_\(number)")
   }
 }
 
 extension QueryRouting {
-  /// Columns of the table of parameters, behind the query's number: a copy for each term, or each parameter once.
+  /// The columns of the table of parameters, after the query's number: one copy for each term, or each parameter once.
   fileprivate var columns: [(name: String, declaration: String, parameter: Int)] {
     let unqualified = { (name: String) in String(name.dropFirst(Self.table.count + 1)) }
     if terms.isEmpty {

@@ -1,23 +1,22 @@
 import Store
 
-/// How to find out which of many queries of one shape a unit concerns: by asking SQLite once, of a table of their
-/// parameters.
+/// How to find which of many queries of one shape a unit concerns: SQLite searches a table of their parameters once.
 package struct QueryRouting: Sendable {
   /// A column of the first table that `where` compares with a parameter for equality.
   struct Term: Sendable {
     var column: String
-    /// The column's bit.
+    /// The bit of the column in a mask.
     var mask: ColumnMask
-    /// Number of the parameter.
+    /// The number of the parameter.
     var parameter: Int
-    /// The column's type and collation as SQL, so that a stored parameter becomes what it is compared as. Each term has
-    /// its own copy of the parameter: two columns may compare it otherwise.
+    /// The column's type and collation as SQL, so that a stored parameter has the value with which it is compared. Each
+    /// term has its own copy of the parameter, because two columns may compare it differently.
     var declaration: String
     /// The column's index in the table.
     var index: Int
   }
 
-  /// As above, for the changed rows of the first table (`CapturedRows`).
+  /// SQL for the changed rows of the first table (`CapturedRows`), in place of `fromSQL` and `whereSQL`.
   struct Captured: Sendable {
     var fromSQL: String
     var whereSQL: String
@@ -25,19 +24,21 @@ package struct QueryRouting: Sendable {
     var unitSQL: String
   }
 
-  /// When there are any, an index leads from a row's values to the queries; else all are compared, in one statement.
+  /// The terms. If there are any, an index leads from a row's values to the queries; otherwise one statement compares
+  /// all queries.
   var terms: [Term]
-  /// `from` and `where`, with columns of the table of parameters for the parameters; of the first table alone when
-  /// there are terms.
+  /// `from` and `where`, in which columns of the table of parameters replace the parameters. If there are terms, `from`
+  /// is only the first table.
   var fromSQL: String
   var whereSQL: String
-  /// Nil where rows must be looked up.
+  /// SQL for changed rows; nil if rows must be looked up.
   var captured: Captured?
-  /// How many parameters the unit has: `?1`, `?2`, …
+  /// The number of parameters of the unit: `?1`, `?2`, …
   var unitCount: Int
   var parameterCount: Int
 
-  // Names that no table of a client's query has a column of: USING, NATURAL and plain names find those of all tables.
+  // Names that no column of a table in a client's query has, because USING, NATURAL and unqualified names refer to the
+  // columns of all tables.
   static let table = "_freshet_route"
   static let query = "_freshet_query"
   static func term(_ index: Int) -> String { "\(table)._freshet_term_\(index)" }

@@ -4,26 +4,26 @@ package import LiveQuery
 import RankedCollections
 package import Store
 
-// From changed rows to the units of the result that they can concern.
+// Maps changed rows to the units of the result that they can concern.
 //
-// A row of the first table is its own unit. For any other table of `from` two statements find the units: the clause up
-// to that table with the row as it is now, and the same with the row's old values in the table's place. The rest of the
-// clause must be left out, because an inner join further on may hide just the rows that are gone. Why this is enough:
-// take the first table at which a unit's rows differ between two states. Before it everything is as it was, so the row
-// that came or went there joins, in the present state, with what it joined with before. Hence it does not matter how
-// many tables changed in one transaction.
+// A row of the first table is its own unit. For any other table of `from` two statements find the units: FROM up to
+// that table with the row as it is now, and the same with the row's former values in place of the table. The rest of
+// FROM must be left out, because a later inner join may exclude exactly the rows that were deleted. This is enough:
+// consider the first table in FROM at which a unit's rows differ between two states. The tables before it are
+// unchanged, so the row that was inserted or deleted there joins the same rows in the present state as before. So it
+// does not matter how many tables changed in one transaction.
 //
-// What is bound for a former row is what its record had, not what its encoded key says: 3.0 and 3 are one key, and
-// `typeof` differs between them. In UTF-16 databases a bound blob is not read as text as a stored one is; where a
-// former row has a blob, its units are not known.
+// The values bound for a former row come from its record, and not from its encoded key: 3.0 and 3 have the same key,
+// but `typeof` distinguishes them. In UTF-16 databases SQLite converts a bound blob to text in another way than a
+// stored one. So if a former row has a blob, its units are unknown.
 extension QueryStatements {
   /// Adds the units that changes of a table concern, with the columns that may have changed.
   ///
   /// - Parameters:
-  ///   - changes: known row by row.
+  ///   - changes: changes that are known row by row.
   ///   - storage: how the table's rows are stored.
-  ///   - index: of the table in the query.
-  /// - Returns: false when they cannot be found out: the query has to run again.
+  ///   - index: the index of the table in the query.
+  /// - Returns: false if the units cannot be determined, so that the query must run again.
   /// - Complexity: O(changed rows × joined rows).
   package func addUnits(
     of changes: ChangedRows, in storage: TableStorage, table index: Int, to units: inout ConcernedUnits
@@ -46,7 +46,7 @@ extension QueryStatements {
     to units: inout ConcernedUnits
   ) throws(SQLiteFailure) -> Bool {
     let used = compiled.tables[index].usedColumns
-    // Most changes of a commit are of the same columns.
+    // Most changes of a commit concern the same columns, so the set for a mask is computed once.
     var (mask, columns) = (ColumnMask.none, ColumnSet())
     let isKnown = try changes.forEachKey(in: storage) { (key, change) throws(SQLiteFailure) in
       guard change.columns == .all || change.columns.intersects(used) else { return true }
@@ -63,7 +63,7 @@ extension QueryStatements {
       return true
     }
     guard isKnown, let old = mapping.old else { return isKnown }
-    // A row with unchanged join columns leads to the same units as now.
+    // A row whose join columns did not change leads to the same units as before, which are found already.
     for row in changes.rows where row.kind != .insert && row.meets(mapping.mapping.joinColumns) {
       if !bind(row, of: changes, in: storage, to: old, mapping.mapping) { return false }
       try addRows(of: old, .all, to: &units)
@@ -71,13 +71,13 @@ extension QueryStatements {
     return true
   }
 
-  /// Adds the units that changes of tables in subqueries concern. Parameters must be bound again afterwards where they
-  /// matter.
+  /// Adds the units that changes of tables in subqueries concern. Parameters must be bound again afterwards if they are
+  /// needed.
   ///
   /// - Parameters:
   ///   - tables: indexes of the tables whose changed rows virtual tables show.
   ///   - bind: binds the parameters of the query.
-  /// - Returns: false when they cannot be found out.
+  /// - Returns: false if the units cannot be determined.
   package func addUnits(
     nested tables: [Int], binding bind: () -> Void, to units: inout ConcernedUnits
   ) throws(FreshetError) -> Bool {
@@ -109,7 +109,7 @@ extension QueryStatements {
   }
 
   /// Whether rows of a table that a virtual table shows may concern the query. Parameters must be bound again
-  /// afterwards where they matter.
+  /// afterwards if they are needed.
   ///
   /// - Parameter bind: binds the parameters of the query.
   package func mayPass(table index: Int, binding bind: () -> Void) throws(SQLiteFailure) -> Bool {
@@ -146,13 +146,13 @@ extension QueryStatements {
     statement.bind(key: key, from: first, encoding: encoding)
   }
 
-  /// - Returns: false when the row's former values are not known.
+  /// - Returns: false if the row's former values are unknown.
   private func bind(
     _ row: ChangedRows.Row, of changes: ChangedRows, in storage: TableStorage, to statement: PreparedStatement,
     _ mapping: UnitMapping
   ) -> Bool {
-    // The text that SQLite makes of a blob (`lower(x)`, `x || ''`) depends on the encoding that the blob is read in:
-    // that of the database where it was read from a record, and UTF-8 where it was bound.
+    // The text that SQLite makes of a blob (`lower(x)`, `x || ''`) depends on the encoding in which it reads the blob:
+    // the database's encoding if the blob comes from a record, and UTF-8 if it was bound.
     var isExact = true
     let bind = { (place: Int32, value: PackedValue) in
       if case .blob = value, self.encoding != .utf8 { isExact = false }
@@ -167,7 +167,7 @@ extension QueryStatements {
 }
 
 extension QueryStatements.Mapping {
-  /// Whether the row led to units that cannot be found out any more.
+  /// Whether the row led to units that cannot be determined any more.
   fileprivate func isOldMissing(_ change: KeyChange) -> Bool {
     if mapping.isUnit || old != nil || !change.wasThere { return false }
     return change.columns == .all || change.columns.intersects(mapping.joinColumns)

@@ -8,7 +8,7 @@ package final class QueryStatements {
   package let compiled: CompiledQuery
   /// Statements that read the result.
   package let result: ResultStatements
-  /// By table, then by place in `from`.
+  /// The mappings of each table, for each of its places in `from`.
   let mappings: [[Mapping]]
   var encoding: TextEncoding { result.encoding }
   let connection: OpaquePointer
@@ -16,7 +16,7 @@ package final class QueryStatements {
   /// The statements of `compiled.nestedMappings`, prepared once the connection has the tables of changed rows.
   var nested: [(tables: [String], statement: PreparedStatement)]?
 
-  /// The statements of the tables' `passing`.
+  /// The statements of `QueryTable.passing`, by SQL.
   var passing: [String: PreparedStatement] = [:]
 
   /// Finds the units of a changed row.
@@ -55,6 +55,6 @@ package final class QueryStatements {
     result.add(mappings.joined().flatMap { [$0.new, $0.old].compactMap(\.self) })
   }
 
-  /// Ends all statements, so that the connection can be closed while queries still refer to them.
+  /// Finalizes all statements, so that the connection can be closed while queries still refer to them.
   package func close() { result.close() }
 }

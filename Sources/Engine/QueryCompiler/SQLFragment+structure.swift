@@ -1,13 +1,13 @@
 import Store
 
-// As much of the grammar as is needed to find the parts of a fragment.
+// Knows only as much of the grammar as is needed to find the parts of a fragment.
 extension SQLFragment {
-  /// Indexes of the tokens at which the name of a table stands, or a text that SQLite takes for one: behind FROM, JOIN,
-  /// IN and the commas of FROM. Elsewhere a name is a column's or an alias, and a text is a text, whatever tables there
-  /// are.
+  /// Indexes of the tokens that are names of tables, or strings that SQLite reads as such: after FROM, JOIN, IN and the
+  /// commas of FROM. Elsewhere a name is that of a column or an alias, and a string is a text, even if a table has this
+  /// name.
   var tablePlaces: Set<Int> {
     var places: Set<Int> = []
-    // By depth of parentheses, whether a FROM clause is being read.
+    // Whether a FROM clause is being read, by depth of parentheses.
     var isFrom = [kind == .tables]
     var expected = kind == .tables ? Expected.source : .nothing
     for index in tokens.indices {
@@ -40,11 +40,11 @@ extension SQLFragment {
     case operand
   }
 
-  /// The effect of a word on the tokens behind it; nil: no effect.
+  /// The effect of a word on the tokens after it; nil if it has no effect.
   private func expectation(behind word: String, at index: Int) -> (opensFrom: Bool?, expected: Expected)? {
     switch word {
     case "FROM":
-      // `a IS DISTINCT FROM b` is a comparison.
+      // In `a IS DISTINCT FROM b`, FROM is part of a comparison.
       return index > 1 && keyword(at: index - 1) == "DISTINCT" ? nil : (true, .source)
     case "JOIN": return (true, .source)
     case "IN": return (nil, .operand)
@@ -55,7 +55,7 @@ extension SQLFragment {
     }
   }
 
-  /// The token behind the parenthesis that opens at an index; nil: none does.
+  /// The index after the parenthesis that opens at an index; nil if no parenthesis opens there, or it is not closed.
   func endOfParenthesis(openedAt start: Int) -> Int? {
     guard start < tokens.count, text(of: tokens[start]) == "(" else { return nil }
     var depth = 0
@@ -71,7 +71,7 @@ extension SQLFragment {
     return nil
   }
 
-  /// The tokens of a range that are outside of its parentheses, without the parentheses.
+  /// The indexes of a range's tokens that are outside of all its parentheses.
   func outermost(_ range: Range<Int>) -> [Int] {
     var found: [Int] = []
     var index = range.lowerBound
@@ -86,15 +86,15 @@ extension SQLFragment {
     return found
   }
 
-  /// The commas of a range that stand in none of its parentheses.
+  /// The commas of a range that are outside of all its parentheses.
   func commas(in range: Range<Int>) -> [Int] { outermost(range).filter { text(of: tokens[$0]) == "," } }
 
-  /// The words of a range that stand in none of its parentheses, in upper case, each with its first place.
+  /// The words of a range that are outside of all its parentheses, in upper case, each with its first index.
   func words(in range: Range<Int>) -> [String: Int] {
     Dictionary(outermost(range).compactMap { index in keyword(at: index).map { ($0, index) } }) { first, _ in first }
   }
 
-  /// The conditions that all have to hold for the fragment to hold: the parts between its outermost ANDs.
+  /// The conditions that the fragment requires: the parts between its outermost ANDs.
   var conjuncts: [Range<Int>] { conjuncts(of: tokens.indices) }
 
   func conjuncts(of range: Range<Int>) -> [Range<Int>] {
@@ -105,14 +105,14 @@ extension SQLFragment {
     }
     var parts: [Range<Int>] = []
     var start = range.lowerBound
-    // The depth of parentheses and CASE; the number of ANDs that belong to a BETWEEN.
+    // The depth of parentheses and CASE, and the number of ANDs that belong to a BETWEEN.
     var (depth, between) = (0, 0)
     for index in range {
       switch keyword(at: index) ?? text(of: tokens[index]) {
       case "(", "CASE": depth += 1
       case ")", "END": depth -= 1
       case "BETWEEN" where depth == 0: between += 1
-      // It binds less than AND.
+      // OR binds less tightly than AND, so the fragment is one condition.
       case "OR" where depth == 0: return [range]
       case "AND" where depth == 0:
         if between > 0 {
@@ -128,7 +128,7 @@ extension SQLFragment {
     return parts.count > 1 ? parts.flatMap { conjuncts(of: $0) } : [range]
   }
 
-  /// Whether a SELECT stands in some of the tokens, or a table on the right side of IN.
+  /// Whether some of the tokens are a SELECT, or a table on the right side of IN.
   func hasSubquery(in range: Range<Int>) -> Bool {
     range.contains { index in
       guard let word = keyword(at: index) else { return false }

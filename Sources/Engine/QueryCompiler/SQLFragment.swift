@@ -1,12 +1,12 @@
 import LiveQuery
 import Store
 
-/// One expression of a query as a client wrote it, cut into tokens and found to be in one piece.
+/// One expression of a query as a client wrote it, split into tokens and checked to be one piece.
 ///
-/// What can be checked without a grammar is checked here: it is not empty, ends what it begins, closes only what it
-/// opened, and holds no `;`, no comment and no second expression. The rest is SQLite's to judge (`FragmentChecker`).
+/// Everything that needs no grammar is checked here: the text is not empty, its quotes and parentheses are balanced,
+/// and it contains no `;`, no comment and no second expression. SQLite checks the rest (`FragmentChecker`).
 struct SQLFragment {
-  /// Where it stands in the query, for messages: "where", "orderBy[0]".
+  /// The part of the query that it is, for messages: "where", "orderBy[0]".
   let place: String
   let text: String
   let tokenizer: SQLTokenizer
@@ -60,8 +60,8 @@ struct SQLFragment {
     if !isStatement, kind == .statement { throw .badQuery("\(place) must be a SELECT") }
   }
 
-  /// Whether another SELECT is in it. The words are reserved, and nothing else when they stand alone; `x IN t` reads a
-  /// table as well.
+  /// Whether it contains another SELECT. The words are reserved, so outside quotes they have no other meaning; `x IN t`
+  /// reads a table as well.
   var hasSubquery: Bool { hasSubquery(in: tokens.indices) }
 
   func text(of token: SQLToken) -> String { tokenizer.text(of: token) }
@@ -84,7 +84,7 @@ struct SQLFragment {
     }
   }
 
-  /// The name that a text of one identifier stands for.
+  /// The identifier that a text consists of; nil if it is anything else.
   static func name(of text: String) -> String? {
     let tokenizer = SQLTokenizer(text)
     return tokenizer.first { $0.kind == .identifier || $0.kind == .quotedIdentifier }.map {
@@ -99,7 +99,7 @@ struct SQLFragment {
     return try SQLFragment(String(decoding: Array(text.utf8)[..<end], as: UTF8.self), place: place)
   }
 
-  /// The text of some of the tokens, with what is between them.
+  /// The text of some of the tokens, including the text between them.
   func text(of range: Range<Int>) -> String {
     guard let first = range.first, let last = range.last else { return "" }
     let bytes = Array(text.utf8)[tokens[first].range.lowerBound..<tokens[last].range.upperBound]
@@ -108,7 +108,7 @@ struct SQLFragment {
 
   /// The text, or that of its `first` tokens, with some of them replaced.
   ///
-  /// - Throws: `too_large` when replacements make it longer than SQL may be, and what `replacement` throws.
+  /// - Throws: `too_large` if replacements make the text longer than SQL may be, and the errors of `replacement`.
   func replacing(
     first count: Int? = nil, _ replacement: (Int) throws(FreshetError) -> String?
   ) throws(FreshetError) -> String {
@@ -129,10 +129,11 @@ struct SQLFragment {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether something in it costs more than the length of a value; see `PatternRules`.
+  /// Whether it contains an operation whose cost is more than proportional to the length of its values; see
+  /// `PatternRules`.
   var isCostly: Bool { tokens.indices.contains { PatternRules.isCostly(at: $0, of: tokens, in: tokenizer) } }
 
-  /// Whether the identifier at `index` stands alone: not a part of `a.b`, not a function's name.
+  /// Whether the identifier at `index` is neither a part of `a.b` nor the name of a function.
   func isLoneName(at index: Int) -> Bool {
     guard name(of: tokens[index]) != nil else { return false }
     if index > 0, text(of: tokens[index - 1]) == "." { return false }

@@ -1,9 +1,11 @@
 import LiveQuery
 import Store
 
-// A SELECT without WITH and WINDOW, which says the same: what is followed by parts has no names for them.
+// Rewrites a SELECT without WITH and WINDOW, with the same meaning, because queries that are followed by their parts
+// cannot refer to such names.
 extension SelectStatement {
-  /// With each common table where it is read, and each window where it is used; nil: that is not understood.
+  /// The SELECT with each common table written where it is read, and each window where it is used; nil if that is not
+  /// possible.
   var inlined: SelectStatement? {
     if isRecursive { return nil }
     var tables: [String: String] = [:]
@@ -24,9 +26,9 @@ extension SelectStatement {
     return result
   }
 
-  /// Puts common tables, by lower-case name, where FROM names them.
+  /// Replaces names of common tables in FROM by their SELECTs. The names are in lower case.
   ///
-  /// - Returns: false where something else names one, or may do so.
+  /// - Returns: false if other parts name a common table, or may do so.
   private mutating func put(_ tables: [String: String]) -> Bool {
     if tables.isEmpty { return true }
     for index in cores.indices {
@@ -40,7 +42,7 @@ extension SelectStatement {
           source.isNamed ? "(\(select))" : "(\(select)) AS \(source.qualifier ?? "")"
       }
       guard let text = try? clause.fragment.replacing({ replacements[$0] }) else { return false }
-      // Other places of such a name are unknown.
+      // The meaning of such a name at other places is unknown.
       let known = Set(replacements.keys)
       let others = clause.fragment.tablePlaces.subtracting(known).map {
         clause.fragment.unquoted(clause.fragment.tokens[$0])
@@ -55,9 +57,9 @@ extension SelectStatement {
     cores.flatMap { $0.columns + $0.groupBy + [$0.filter, $0.having].compactMap(\.self) } + orderBy
   }
 
-  /// Whether SQL may read one of some tables.
+  /// Whether SQL may read any of some tables.
   ///
-  /// - Parameter isOne: whether a table is one of them, by its lower-case name.
+  /// - Parameter isOne: whether a lower-case name is that of one of these tables.
   private static func readsTable(in sql: String, _ kind: SQLFragment.Kind, _ isOne: (String) -> Bool) -> Bool {
     guard let fragment = try? SQLFragment(sql, place: "", kind: kind) else { return true }
     return fragment.tablePlaces.contains { isOne(fragment.unquoted(fragment.tokens[$0]).lowercased()) }
@@ -65,7 +67,7 @@ extension SelectStatement {
 }
 
 extension SelectStatement.Core {
-  /// Writes windows where they are used.
+  /// Replaces names of windows by their definitions.
   ///
   /// - Returns: false if a window extends another.
   fileprivate mutating func writeWindows() -> Bool {

@@ -1,13 +1,14 @@
 import LiveQuery
 import Store
 
-/// An `orderBy` term taken apart: the expression, and the words behind it.
+/// A parsed term of `orderBy`: the expression, and the words after it.
 struct SortTerm {
   var expression: SQLFragment
   var isDescending = false
   var nullsFirst: Bool?
 
-  /// `expr [ASC | DESC] [NULLS FIRST | NULLS LAST]`. DESC and ASC may also be names of columns: alone, or behind a dot.
+  /// Parses `expr [ASC | DESC] [NULLS FIRST | NULLS LAST]`. DESC and ASC may also be names of columns, if they are the
+  /// whole term or follow a dot.
   init(_ whole: SQLFragment) throws(FreshetError) {
     var count = whole.tokens.count
     if count > 2, whole.keyword(at: count - 2) == "NULLS", let word = whole.keyword(at: count - 1),

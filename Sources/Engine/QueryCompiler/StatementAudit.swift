@@ -4,34 +4,34 @@ import Store
 
 /// Records the reads of one statement from SQLite's authorizer, and decides which are allowed.
 ///
-/// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, emptied before the
-/// next one; `purpose`, `filterReaders` and `modules`, which the checker sets.
+/// Owner: the thread of the `FragmentChecker`. Mutable state: everything that one compilation reads, which is emptied
+/// before the next compilation; `purpose`, `filterReaders` and `modules`, which the checker sets.
 final class StatementAudit {
   private var columns: Set<FragmentChecker.ColumnRead> = []
-  /// Tables whose stand-in the statement names: it depends on their rows even if it reads none of their columns.
+  /// Tables whose stand-in the statement names. It depends on their rows even if it reads none of their columns.
   private var named: Set<String> = []
-  /// Views and common table expressions that read something.
+  /// Views and common table expressions that read columns.
   var readers: Set<String> = []
   var weight = StatementWeight()
   var denial: FreshetError?
-  /// The statement is the checker's own.
+  /// Whether the statement is the checker's own.
   var isTrusted = false
-  /// The query may depend on time and chance.
+  /// Whether the query may depend on time and random numbers.
   var mayChange = false
   var purpose = Purpose.asking
   /// The tables that the client may see.
   let role: RoleSchema
   /// Views that filters read, in lower case.
   var filterReaders: Set<String> = []
-  /// Lower-case names of all modules of virtual tables. Some can be read without having been created.
+  /// Lower-case names of all modules of virtual tables. Some modules can be read without creating a table.
   var modules: Set<String> = []
 
   enum Purpose {
-    /// A client's SQL, with temporary views in the place of the tables that have a shadow.
+    /// A client's SQL is compiled, with temporary views in place of the tables that have a shadow.
     case asking
-    /// The statement to run, with the shadows in front.
+    /// The statement to run is compiled, with the shadows in front.
     case executing
-    /// The operator's own words.
+    /// The operator's own SQL is compiled.
     case filtering
   }
 
@@ -62,8 +62,8 @@ final class StatementAudit {
     return counts { (weight) throws(FreshetError) in try weight.addColumn(of: read.table) }
   }
 
-  /// - Returns: false for reads that the statement's author did not ask for.
-  /// - Throws: the error in it.
+  /// - Returns: false for reads that the statement's author did not write.
+  /// - Throws: the error if the read is not allowed.
   private func admits(
     _ read: FragmentChecker.ColumnRead, database: String, reader: String
   ) throws(FreshetError) -> Bool {
@@ -72,17 +72,18 @@ final class StatementAudit {
     case .filtering:
       if role.whole.table(read.table) != nil { return true }
     case .asking:
-      // The text of the view that stands for the table; without a column, the view as written out.
+      // The view that replaces the table reads it. A read without a column is of the view as it was expanded.
       if isShadowed, isSameName(reader, read.table) || read.column.isEmpty {
-        // SQLite may report no other read of it: for count(*) it flattens the view, and no column is left.
+        // The table is noted, because SQLite may report no other read of it: for count(*) it flattens the view, and
+        // reads no column.
         named.insert(read.table)
         return false
       }
       if isShadowed { throw notThere(read.table) }
     case .executing:
-      // A name without a shadow means the table itself when the statement runs.
+      // When the statement runs, a name without a shadow means the table itself.
       if database == "temp" { throw notThere(read.table) }
-      // Shadows alone read what the role may not, for their filters.
+      // Only shadows may read what the role may not read, for their filters.
       let reader = reader.lowercased()
       if role.shadows[reader] != nil || filterReaders.contains(reader) { return false }
       if isShadowed, !read.column.isEmpty { throw notThere(read.table) }
@@ -100,7 +101,8 @@ final class StatementAudit {
       : FreshetError(.notAllowed, "the table \(table) is not served")
   }
 
-  /// Whether a table that is read for its number of rows alone is none of the file's: a WITH clause has made it.
+  /// Whether a name whose columns are not read is not that of a table of the file, but that of a common table
+  /// expression.
   private func isCommonTable(_ name: String) -> Bool {
     role.whole.table(name) == nil && !modules.contains(name.lowercased())
       && !["sqlite_", "pragma_", ReservedNames.prefix].contains { hasNamePrefix(name, $0) }
@@ -127,7 +129,7 @@ final class StatementAudit {
   }
 }
 
-/// SQLite's authorizer: a query selects, reads tables of the schema and calls functions of the list; nothing else.
+/// SQLite's authorizer for queries: they may only select, read tables of the schema, and call functions of the list.
 func authorizeStatement(
   _ context: UnsafeMutableRawPointer?, _ action: Int32, _ first: UnsafePointer<CChar>?,
   _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?, _ reader: UnsafePointer<CChar>?
