@@ -12,11 +12,11 @@ package import Store
 /// All commands about a query go to its follower.
 package final class ControllerPool: Sendable {
   private let followers: [FollowerThread]
-  /// Each follower, and the feed, is a bit in sets of those that wait for a session.
+  /// The most followers. Each follower, and the feed, is one bit in sets of those that wait for a session.
   package static let mostFollowers = 63
-  /// Package-visible for its statistics.
+  /// The readers; package-visible for their statistics.
   package let readers: ReaderPool
-  /// The state that everything in this process that follows the file shares.
+  /// State that all followers of the file in this process share.
   package let file: FollowedFile
   /// The feed of changes.
   package let feed: ChangeFeedThread
@@ -25,19 +25,19 @@ package final class ControllerPool: Sendable {
   let clock: MonotonicClock
 
   /// - Parameters:
-  ///   - users: all that have the file open in this process.
-  ///   - journal: what the feed keeps for the next process; nil: nothing.
-  ///   - readerCount: the number of reader threads, where they are not shared.
-  ///   - sharedReaders: the readers of several files; nil: they are the pool's own.
-  ///   - workers: what steps the followers and the feed.
+  ///   - users: shared by all threads of this process that have the file open.
+  ///   - journal: keeps the feed's state for the next process; nil if nothing is kept.
+  ///   - readerCount: the number of reader threads, if they are not shared.
+  ///   - sharedReaders: readers that several files share; nil if the pool has its own.
+  ///   - workers: the workers that step the followers and the feed.
   /// - Throws: the error that keeps the database from being opened.
   package init(
     _ configuration: FollowerConfiguration, followers count: Int, readers readerCount: Int = 1,
     output: any SubscriptionOutput, epochs: FileEpochs = FileEpochs(), users: FileUsers? = nil,
     journal: FeedJournal? = nil, sharing sharedReaders: Readers? = nil, workers: Workers = .shared, logger: Logger
   ) throws {
-    // Also of an epoch that begins with 0: numbers that readers of the feed know do not come again. A replica's file
-    // names its own.
+    // Numbers that readers of the feed know are not given again, even in a new epoch that would begin with 0. A
+    // replica's file has its own numbers.
     let told = configuration.readsPosition ? 0 : journal?.lastCommit.map { $0 + 1 } ?? 0
     let numbers = CommitNumbers(startingAt: max(configuration.firstCommit, told))
     let file = FollowedFile(configuration.path, numbers: numbers, epochs: epochs, users: users)
@@ -81,7 +81,7 @@ package final class ControllerPool: Sendable {
   /// The follower of a query.
   package func follower(for query: Query) -> FollowerThread {
     if followers.count == 1 { return followers[0] }
-    // The same in every process, so that a follower's kept state fits its lists.
+    // The follower of a query is the same in every process, so that a follower's kept state belongs to its lists.
     return followers[Fingerprint(of: query).choice(of: followers.count)]
   }
 
@@ -105,23 +105,23 @@ package final class ControllerPool: Sendable {
     feed.requestTick()
   }
 
-  /// Called when sessions drain for which `SubscriptionOutput.isDrained` had returned false; `followers` has one bit
-  /// per follower that asked. Any thread.
+  /// Called when sessions drain that `SubscriptionOutput.isDrained` had reported busy; `followers` has one bit for each
+  /// follower that waits for them. Any thread.
   package func sessionsDrained(for followers: UInt64) {
     for (number, follower) in self.followers.enumerated() where followers >> number & 1 == 1 { follower.requestTick() }
     if followers >> count & 1 == 1 { feed.requestTick() }
   }
 
-  /// Begins another epoch of the same file: earlier versions are invalid. Any thread.
+  /// Begins another epoch of the same file, which makes earlier versions invalid. Any thread.
   ///
-  /// - Parameter epoch: its name; nil: a new, unique one.
+  /// - Parameter epoch: the epoch's name; nil for a new, unique name.
   package func beginEpoch(_ epoch: String? = nil) {
     file.epochs.begin(epoch)
     output.epochChanged()
     requestTick()
   }
 
-  /// Calls back when all followers have reached a commit of an epoch, or a later one: from then on every query shows
+  /// Calls back when all followers have reached a commit of an epoch, or a later commit. From then on every query shows
   /// it. Any thread; any number of waiters.
   ///
   /// - Parameters:
@@ -138,9 +138,9 @@ package final class ControllerPool: Sendable {
     post(.awaitCommit(waiter))
   }
 
-  /// Stops all followers and waits until their connections are closed. Not from a worker.
+  /// Stops all followers and waits until their connections are closed. Must not be called from a worker.
   ///
-  /// - Parameter ended: called when no follower answers any more, before the last states are kept.
+  /// - Parameter ended: called when all followers have ended, before the last states are kept.
   package func stop(ended: () -> Void = {}) {
     readers.stop()
     for follower in followers { follower.stop() }

@@ -7,7 +7,7 @@ package final class Audience: ListAudience {
   /// Unordered.
   @exclusivity(unchecked) package var subscriptions: [SubscriptionKey: Subscription] = [:]
   /// Groups of the subscriptions that get patches. Subscriptions that wait for a snapshot, or for the rest of one, are
-  /// in no group.
+  /// not in a group.
   @exclusivity(unchecked) var groups = SubscriberGroups()
   /// Subscriptions that wait for a snapshot. No array is empty.
   @exclusivity(unchecked) var startingOver: [SnapshotGroup: [Subscription]] = [:]

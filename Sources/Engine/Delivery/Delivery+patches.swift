@@ -8,9 +8,9 @@ import Requests
 import Store
 import Wire
 
-// Patches: the end of a tick.
+// Sends patches at the end of a tick.
 extension Delivery {
-  /// From now on the subscription gets patches. Precondition: it needs no snapshot first.
+  /// Adds the subscription to those that get patches. Precondition: it does not need a snapshot first.
   func joinGroups(_ subscription: Subscription) {
     let isApart = subscription.group.place == nil
     guard isApart, subscription.state.isOpen else { return }
@@ -21,7 +21,7 @@ extension Delivery {
   func sendPatches() {
     let now = context.clock.now
     for list in lists.dirty where list.isDirty {
-      // Contents are read in the state that the transaction sees, which must be the version's.
+      // Contents are read in the state that the transaction sees, so the version must belong to this state.
       if !list.canReadContents { continue }
       var due = PatchGroups()
       for group in list.audience.groups.all where isDue(group, of: list, now) && drain(group, of: list) {
@@ -30,7 +30,7 @@ extension Delivery {
       if !due.members.isEmpty { sendPatches(list, due.members, now) }
       list.reader.forgetContents()
     }
-    // Sends snapshots to subscriptions whose patch would be larger.
+    // This sends snapshots to subscriptions whose patch would be larger.
     sendSnapshots()
   }
 
@@ -46,7 +46,8 @@ extension Delivery {
 
   /// - Parameter alike: the list's groups; each array gets one patch.
   private func sendPatches(_ list: LiveList, _ alike: [[SubscriberGroup]], _ now: Instant) {
-    // Keyed by the version held, not by its number: a version that a reader made shares its number with another.
+    // The key is the version held, and not its number, because a version that a reader made may have the same number as
+    // another.
     var differences: [ObjectIdentifier: VersionDifference?] = [:]
     for members in alike {
       let groups = list.audience.groups.merge(members)
@@ -57,13 +58,13 @@ extension Delivery {
     }
   }
 
-  /// - Returns: nil when too many rows differ.
+  /// - Returns: nil if too many rows differ.
   private func difference(_ list: LiveList, since held: ResultVersion) -> VersionDifference? {
     let newest = list.result.newest.tree
     return VersionDifference(from: held.tree, to: newest, limit: differenceLimit(newest))
   }
 
-  /// Brings one subscription up to date, due or not, because an answer follows.
+  /// Brings one subscription up to date even if its patch is not due yet, because an answer follows.
   func bringUpToDate(_ subscription: Subscription) {
     guard subscription.isBehind, subscription.list.canReadContents else { return }
     subscription.list.audience.groups.setApart(subscription)
@@ -79,9 +80,9 @@ extension Delivery {
     joinGroups(subscription)
   }
 
-  /// Sends the patch from the version of the former list that the client has to the newest of its new one.
+  /// Sends a patch that leads from the client's version of the former list to the newest version of its new list.
   ///
-  /// - Returns: false when a snapshot is better.
+  /// - Returns: false if a snapshot is better.
   func sendRequeried(_ subscription: Subscription, _ window: Window?) -> Bool {
     let newest = subscription.list.result.newest
     guard let difference = difference(subscription.list, since: subscription.group.state.held) else {
@@ -90,8 +91,8 @@ extension Delivery {
     var patch = difference.patch(window: subscription.group.state.window, becoming: window)
     guard isWorthSending(patch, newest.tree) else { return false }
     send(&patch, subscription.list, [subscription.group], from: nil, context.clock.now)
-    // If contents could not be read, the subscription still holds a version of the former list: only this patch may
-    // lead away from it.
+    // If contents could not be read, the subscription still holds a version of the former list, and only this patch can
+    // replace it.
     return subscription.state.isOver || !subscription.isBehind
   }
 
@@ -116,8 +117,8 @@ extension Delivery {
   }
 
   /// - Parameters:
-  ///   - patch: its contents are taken.
-  ///   - held: the version of this list that the clients have; nil: theirs belongs to another list.
+  ///   - patch: the patch, whose `contents` are taken out.
+  ///   - held: the version of this list that the clients have; nil if their version belongs to another list.
   private func send(
     _ patch: inout Patch, _ list: LiveList, _ groups: [SubscriberGroup], from held: ResultVersion?,
     _ now: Instant
@@ -146,18 +147,18 @@ extension Delivery {
     } catch { for group in groups { postpone(group, of: list, error) } }
   }
 
-  /// Contents could not be read: clients get the error once, and the patch when contents can be read again.
+  /// Called when contents could not be read. Clients get the error once, and the patch when contents can be read again.
   ///
-  /// - Returns: false when the error is final and the subscriptions have ended.
+  /// - Returns: false if the error is final and the subscriptions have ended.
   @discardableResult
   func postpone(_ group: SubscriberGroup, of list: LiveList, _ error: FreshetError) -> Bool {
     if lists.database?.connection.hasLostState == true {
-      // The next tick sees a state that can be read.
+      // The next tick sees a state in which contents can be read.
       lists.noteDirty(list)
       return true
     }
     lists.database?.connection.transaction.restore()
-    // The mended list sends them a snapshot.
+    // After it was corrected, the list sends them a snapshot.
     if checks.mendIfMissing(list, error) { return true }
     if error.isFinal {
       for subscription in group.subscriptions { end(subscription, error) }
@@ -172,7 +173,7 @@ extension Delivery {
     return true
   }
 
-  /// With more changed rows than this, no patch is worth sending.
+  /// If more rows than this changed, a patch is not worth sending.
   private func differenceLimit(_ tree: SectionedTree) -> Int { max(tree.count, context.configuration.patchBytes / 8) }
 
   /// Whether a patch is estimated to be smaller than a snapshot, or is small anyway.

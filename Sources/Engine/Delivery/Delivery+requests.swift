@@ -7,7 +7,7 @@ package import Requests
 import Store
 import Wire
 
-// Requests that clients make of their subscriptions.
+// Answers requests that clients make of their subscriptions.
 extension Delivery {
   package func perform(_ asked: AskedRequest, _ key: SubscriptionKey) {
     let limit = context.configuration.deferredRequests
@@ -18,7 +18,7 @@ extension Delivery {
       }
       return answerNext(subscription)
     }
-    // Otherwise the subscription has ended, with an error that the client has or will get.
+    // Otherwise the subscription has ended, and the client has the error or will get it.
     guard case .subscribe(_, let later)? = lists.requests.entry(of: .subscription(key))?.subject else { return }
     guard later.count < limit else {
       return output.send(.error(Self.tooManyRequests, isFatal: false), shape: .arrays, to: key)
@@ -36,7 +36,8 @@ extension Delivery {
   /// Answers waiting requests in the order made. Each answer follows the patch or snapshot that leads to the newest
   /// version.
   ///
-  /// - Parameter asked: how many ticks had seen changes when the first request was made; nil: it is made now.
+  /// - Parameter asked: the number of ticks that had seen changes when the first request was made; nil if it is made
+  ///   now.
   func answerNext(_ subscription: Subscription, askedAt asked: Int? = nil) {
     let asked = asked ?? lists.ticks
     while let request = subscription.state.next {
@@ -50,10 +51,10 @@ extension Delivery {
         return lists.hurry(list)
       }
       if subscription.isBehind {
-        // May send a snapshot, whose end calls this again.
+        // This may send a snapshot, and the end of a snapshot calls this function again.
         bringUpToDate(subscription)
         if subscription.isBehind {
-          // Contents could not be read. The patch comes when they can be, and then the answer.
+          // Contents could not be read. When they can be, the patch is sent, and then the answer.
           if subscription.state.isOpen { wait(subscription, list.id, askedAt: asked) }
           return
         }
@@ -63,9 +64,9 @@ extension Delivery {
     }
   }
 
-  /// Gives the subscription the list that it requests, in whatever state the former one is.
+  /// Gives the subscription the list that it requests, whatever the state of its former list is.
   ///
-  /// - Returns: false if the answer has to wait for the list.
+  /// - Returns: false if the answer must wait for the list.
   private func answerRequery(
     _ wanted: Query, _ window: Window?, _ subscription: Subscription, askedAt asked: Int
   ) -> Bool {
@@ -75,7 +76,8 @@ extension Delivery {
       wait(subscription, id, askedAt: asked)
       return false
     case .ready(let list) where !subscription.group.state.sentState.precedes(list):
-      // A client that was sent a newer state waits for that one, and gets no newer ones meanwhile.
+      // If the client was sent a newer state than the list shows, it waits for the list to reach that state, and gets
+      // no patches until then.
       subscription.list.audience.groups.setApart(subscription)
       wait(subscription, list.id, askedAt: lists.ticks)
       lists.hurry(list)
@@ -92,7 +94,7 @@ extension Delivery {
     lists.requests.add(.next(key), of: .subscription(key), for: id, .list(asked: asked))
   }
 
-  /// The list or read that the first request waits for has failed.
+  /// Called when the run or read that the first request waits for has failed.
   func refuseNext(of key: SubscriptionKey, _ error: FreshetError) {
     guard let subscription = subscription(key), subscription.state.dropNext() else { return }
     output.send(.error(error, isFatal: false), to: subscription)
@@ -100,7 +102,7 @@ extension Delivery {
     answerNext(subscription)
   }
 
-  /// Precondition: the client has the newest version.
+  /// Answers a request. Precondition: the client has the newest version.
   private func answer(_ asked: AskedRequest, _ subscription: Subscription) {
     switch asked.request {
     case .window(let window), .fetch(let window): sendRows(window, for: asked, subscription)
@@ -119,7 +121,7 @@ extension Delivery {
     output.send(.located(key: key, place: list.result.place(of: identity)), to: subscription)
   }
 
-  /// Replaces the subscription's query. The client gets a patch if both queries identify rows alike.
+  /// Replaces the subscription's query. If both queries identify rows in the same way, the client gets a patch.
   private func requery(_ list: LiveList, _ wanted: Query, _ window: Window?, _ subscription: Subscription) {
     let before = subscription.list
     before.audience.subscriptions[subscription.key] = nil
@@ -131,7 +133,7 @@ extension Delivery {
     let isSameKind =
       before.query.from == wanted.from && before.compiled.columns == list.compiled.columns
       && before.compiled.keyColumns == list.compiled.keyColumns && before.query.select == wanted.select
-      // A patch changes the values of totals, and not what totals there are.
+      // A patch can change the values of totals, but not which totals exist.
       && before.query.totals == wanted.totals
     if isSameKind, !before.machine.awaitsSchema, list.canReadContents, sendRequeried(subscription, window) {
       return joinGroups(subscription)
@@ -159,9 +161,10 @@ extension Delivery {
     } catch { refuse(subscription, error) }
   }
 
-  /// A reader has read the rows that `window` or `fetch` requested.
+  /// Called when a reader has read the rows that `window` or `fetch` requested.
   ///
-  /// - Parameter hasMoved: the rows are of a newer version than the client's, so the request is made again.
+  /// - Parameter hasMoved: whether the rows belong to a newer version than the client's, so that the request is made
+  ///   again.
   func answer(_ subscription: Subscription, _ read: PendingRead, hasMoved: Bool) {
     guard let contents = read.contents else { return }
     switch subscription.state.readEnded(read, hasMoved: hasMoved) {
@@ -200,7 +203,7 @@ extension Delivery {
 }
 
 extension SubscriptionRequest {
-  /// The rows that it requests.
+  /// The window of rows that it requests.
   fileprivate var rows: Window? {
     switch self {
     case .window(let window), .fetch(let window): window

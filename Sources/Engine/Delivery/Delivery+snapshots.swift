@@ -7,7 +7,7 @@ import Requests
 import Store
 import Wire
 
-// Snapshots, and large results in parts.
+// Sends snapshots, and large results in parts.
 extension Delivery {
   /// Sends the subscription a snapshot at the end of this tick.
   func startOver(_ subscription: Subscription) {
@@ -27,7 +27,7 @@ extension Delivery {
     startingOver[ObjectIdentifier(list)] = list
   }
 
-  /// The subscription has ended.
+  /// Called when a subscription that waits for a snapshot has ended.
   func stopStartingOver(_ subscription: Subscription) {
     let group = SnapshotGroup(subscription)
     let list = subscription.list
@@ -43,7 +43,7 @@ extension Delivery {
       let groups = list.audience.startingOver
       list.audience.startingOver = [:]
       for subscriptions in groups.values {
-        // Sending to others may have ended some of these.
+        // Sending to other subscriptions may have ended some of these.
         let due = subscriptions.filter { $0.state.isStartingOver }
         if !due.isEmpty { sendSnapshot(due, list) }
       }
@@ -63,13 +63,13 @@ extension Delivery {
     }
   }
 
-  /// Where a snapshot's rows come from.
+  /// The source of a snapshot's rows.
   private enum SnapshotSource {
     case read(PendingRead)
     case here
   }
 
-  /// - Returns: nil when a reader reads the rows first; they are sent later.
+  /// - Returns: nil if a reader must read the rows first, so that they are sent later.
   private func snapshotSource(of subscription: Subscription) -> SnapshotSource? {
     let list = subscription.list
     let wanted = WantedContents(window: subscription.group.state.window)
@@ -121,10 +121,11 @@ extension Delivery {
     }
   }
 
-  /// How long one tick sends parts of large results.
+  /// The time in which one tick sends parts of large results.
   private static let partTime = Nanoseconds.milliseconds(2)
 
-  /// Sends the next part to subscriptions that have taken the one before. Each distinct part is encoded once.
+  /// Sends the next part to subscriptions whose sessions have taken the previous one. Each distinct part is encoded
+  /// once.
   func sendParts() {
     if loading.isEmpty { return }
     var groups: [PartGroup: [Subscription]] = [:]
@@ -151,7 +152,7 @@ extension Delivery {
     for subscription in subscriptions { sent(part, to: subscription) }
   }
 
-  /// A part was sent, perhaps the last one.
+  /// Called when a part was sent, which may be the last one.
   private func sent(_ part: LoadingRows, to subscription: Subscription) {
     subscription.state.load(part)
     if part.message.isComplete {

@@ -6,7 +6,8 @@ package import Requests
 import Store
 import Wire
 
-/// Sends each subscription what leads from its client's version to the newest one, and answers its requests.
+/// Sends each subscription the messages that lead from its client's version to the newest one, and answers its
+/// requests.
 ///
 /// Owner: the follower's thread.
 package final class Delivery {
@@ -14,14 +15,14 @@ package final class Delivery {
   let lists: Lists
   let checks: ListChecks
   let answers: SnapshotAnswers
-  /// By session, then by the number in the subscription's key.
+  /// Subscriptions by session, and by the number in their key.
   @exclusivity(unchecked) private(set) var sessions: [UInt64: SmallDictionary<UInt64, Subscription>] = [:]
   /// Lists with subscriptions that wait for a snapshot.
   @exclusivity(unchecked) var startingOver: [ObjectIdentifier: LiveList] = [:]
-  /// Subscriptions whose snapshot is on its way in parts.
+  /// Subscriptions whose snapshot is being sent in parts.
   @exclusivity(unchecked) var loading: [SubscriptionKey: Subscription] = [:]
   @exclusivity(unchecked) private var drained = DrainedSessions()
-  /// Counts the ticks that sent something, or could have.
+  /// The number of calls of `flush`, for `DrainedSessions`.
   @exclusivity(unchecked) private var flushes: UInt64 = 0
 
   package init(_ lists: Lists, _ checks: ListChecks, _ answers: SnapshotAnswers) {
@@ -57,10 +58,10 @@ package final class Delivery {
       if !list.reads.isEmpty { dropContents(of: list) }
       return isReadable && list.isSettled
     }
-    // Ask again, because this tick's messages are not with the kernel yet: only sessions that wait are announced when
-    // they drain.
+    // Sessions are checked again, because the kernel does not have this tick's messages yet: only sessions that were
+    // found busy are announced when they drain.
     for subscription in loading.values where ask(subscription.key.session) { context.mustTick = true }
-    // Before the transaction ends: ending it can wait.
+    // Messages are flushed before the transaction ends, because ending it can wait.
     output.flush()
   }
 
@@ -118,7 +119,7 @@ package final class Delivery {
     }
     for entry in answered { answer(entry, list) }
     if sentNewest { return }
-    // A list that was released meanwhile has refused its requests.
+    // A list that was released in between has refused its requests.
     guard lists.byQuery[list.query] === list else { return }
     if lists.requests.waiting(for: list.id).contains(where: { $0.state.asked != nil }) { lists.hurry(list) }
     lists.noteIdle(list)
@@ -154,7 +155,7 @@ package final class Delivery {
     if case .failure(let error)? = read.contents { checks.mendIfMissing(list, error) }
   }
 
-  /// A read was given up: its requests wait for a run instead.
+  /// Called when a read was given up. Its requests wait for a run instead.
   private func askAgain(_ list: LiveList, _ read: PendingRead) {
     for entry in lists.requests.take(for: list.id, where: { $0.state.isContents(of: read.id) }) {
       switch entry.subject {
@@ -180,7 +181,7 @@ package final class Delivery {
     }
   }
 
-  /// A subscription could not be made.
+  /// Called when a subscription could not be made.
   package func refuse(_ command: FollowerCommand.Subscribe, _ error: FreshetError) {
     output.subscriptionEnded(command.key, because: error.code)
     output.send(.error(error, isFatal: true), shape: command.shape, to: command.key)
@@ -192,8 +193,8 @@ package final class Delivery {
     }
   }
 
-  /// The query does not compile in the new schema. The list keeps what it shows until the query compiles again, for
-  /// instance after the last step of a migration.
+  /// Called when the query does not compile in the new schema. The list keeps what it shows until the query compiles
+  /// again, for example after the last step of a migration.
   private func doesNotCompile(_ list: LiveList, _ error: FreshetError, isFirst: Bool) {
     let changed = FreshetError(.schemaChanged, "the schema has changed: \(error.message)")
     refuseWaiting(list.id, changed) { $0.state.deadline != nil }
@@ -202,11 +203,11 @@ package final class Delivery {
     lists.noteIdle(list)
   }
 
-  /// Ticks have failed to read the database for a while. Lists keep what they show until it can be read.
+  /// Called when ticks have failed to read the database for a while. Lists keep what they show until it can be read.
   package func announce(outage: FreshetError) { for list in lists.byQuery.values { announce(outage, list) } }
 
-  /// The database can be read again. Subscribers of an unchanged list get an empty patch, because nothing else would
-  /// end the outage for them.
+  /// Called when the database can be read again. Subscribers of an unchanged list get an empty patch, because no other
+  /// message would show them that the outage is over.
   package func announceRecovery() {
     for list in lists.byQuery.values where list.canReadContents {
       for subscription in list.audience.subscriptions.values where subscription.state.isOpen && !subscription.isBehind {
@@ -228,7 +229,7 @@ package final class Delivery {
     }
   }
 
-  /// - Parameter later: requests that the client has made of the subscription meanwhile.
+  /// - Parameter later: requests that the client has made of the subscription since.
   private func open(
     _ command: FollowerCommand.Subscribe, _ list: LiveList, _ later: [AskedRequest]
   ) {
@@ -279,7 +280,7 @@ package final class Delivery {
 
   /// Withdraws a subscription that has not been made yet.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether there was such a subscription.
   @discardableResult
   private func withdraw(_ key: SubscriptionKey) -> Bool {
     guard let entry = lists.requests.remove(.subscription(key)), case .subscribe(let command, _) = entry.subject else {
@@ -303,7 +304,7 @@ package final class Delivery {
     let waiting = lists.requests.remove(.subscription(key))
     lists.cancelUnwantedReads(of: list)
     lists.noteIdle(list)
-    // A reader may be running the query that was requested next.
+    // A reader may be running the query that was requested next, which is not needed any more.
     if let waiting, let requeried { lists.wasLeft(waiting.list, requeried) }
   }
 
@@ -315,6 +316,6 @@ package final class Delivery {
 }
 
 extension SubscriptionRequest {
-  /// The query that it requests.
+  /// The query that the request names.
   fileprivate var requeried: Query? { if case .requery(let query, _) = self { query } else { nil } }
 }

@@ -1,10 +1,10 @@
 import Requests
 
-/// Which sessions were drained when a tick's messages were made. A session is asked once a tick, so that a message to
-/// one of its subscriptions does not make the others wait.
+/// Remembers which sessions were drained at the start of a tick's messages. A session is checked once a tick, so that a
+/// message to one of its subscriptions does not make the others wait.
 struct DrainedSessions {
-  /// Indexed by the low half of the session's number, which is small: twice the number of the tick that asked, plus one
-  /// if the session was drained.
+  /// For each session, by the low half of its number, which is small: twice the number of the tick that checked it,
+  /// plus one if it was drained.
   private var answers: [UInt64] = []
 
   /// - Parameter flush: the number of the tick's `Delivery.flush`, counted from 1.

@@ -4,9 +4,9 @@ import LiveQuery
 struct PatchGroups {
   /// Each array gets one patch. No array is empty.
   private(set) var members: [[SubscriberGroup]] = []
-  /// Indexes into `members`, once there are two.
+  /// Indexes into `members`; empty while there are fewer than two.
   private var places: [PatchKey: Int] = [:]
-  /// Where the last group went. Most often the next one goes there too, without hashing.
+  /// The index to which the last group was added. Usually the next group belongs there too, and needs no hashing.
   private var place = 0
 
   mutating func add(_ group: SubscriberGroup) {
@@ -29,7 +29,7 @@ struct PatchGroups {
   }
 }
 
-/// All that a patch depends on.
+/// Everything that a patch depends on.
 private struct PatchKey: Hashable {
   let held: ObjectIdentifier
   let from: String

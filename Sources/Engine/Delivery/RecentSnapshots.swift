@@ -1,9 +1,9 @@
 import LiveQuery
 
-/// The small snapshots sent last. A client that opens the same list gets the same bytes, read and encoded once; a
-/// client that opens another window of it shares the sections.
+/// The small snapshots that were sent last. A client that opens the same list gets the same bytes, which are read and
+/// encoded once. A client that opens another window of it shares the encoded sections.
 ///
-/// Bounded for all queries of a follower together, so memory does not grow with lists or clients.
+/// The limit is for all queries of a follower together, so the memory does not grow with lists or clients.
 struct RecentSnapshots {
   private struct Entry {
     let snapshot: Snapshot

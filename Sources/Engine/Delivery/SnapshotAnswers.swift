@@ -24,10 +24,11 @@ package final class SnapshotAnswers {
   }
 
   #if DEBUG
-    /// Readers read contents of more rows than this. Few in debug builds, so that every test has some.
+    /// The most rows whose contents the follower reads itself. Small in debug builds, so that every test has readers
+    /// read some.
     static let rowsReadHere = 12
   #else
-    /// Readers read contents of more rows than this.
+    /// The most rows whose contents the follower reads itself. Readers read larger contents.
     static let rowsReadHere = 1_000
   #endif
 
@@ -57,7 +58,7 @@ package final class SnapshotAnswers {
     lists.requests.add(.snapshot(request, held: nil), of: request.client, for: id, .list(asked: ticks))
   }
 
-  /// Answers a request from what a list shows.
+  /// Answers a request with what a list shows.
   func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList) {
     defer { lists.noteIdle(list) }
     let newest = list.result.newest
@@ -92,7 +93,7 @@ package final class SnapshotAnswers {
     } catch { refuse(request, list, error) }
   }
 
-  /// A reader has read, or could not read, the contents that a request waits for.
+  /// Called when a reader has read, or could not read, the contents that a request waits for.
   func answer(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ read: PendingRead) {
     switch read.contents ?? .failure(FreshetError(.internal, "contents that were not read")) {
     case .success(let rows): request.reply(.success(.snapshot(read.snapshot(of: list, rows))))
@@ -100,7 +101,8 @@ package final class SnapshotAnswers {
     }
   }
 
-  /// A snapshot could not be made. If the list was found wrong, the request waits for the list to be read again.
+  /// Called when a snapshot could not be made. If the list was found wrong, the request waits until the list is read
+  /// again.
   private func refuse(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList, _ error: FreshetError) {
     guard checks.mendIfMissing(list, error) else { return request.reply(.failure(error)) }
     wait(request, list.id, askedAt: lists.ticks)
@@ -129,7 +131,7 @@ package final class SnapshotAnswers {
     if !due.isEmpty { lists.noteIdle(list) }
   }
 
-  /// The client has left: readers give up the work that they do for it alone.
+  /// Called when the client has left. Readers stop the work that they do only for this client.
   package func abandon(_ request: UInt64) {
     context.readers.cancel(of: .question(request))
     guard let entry = lists.requests.remove(.request(request)),
@@ -139,7 +141,7 @@ package final class SnapshotAnswers {
     lists.wasLeft(entry.list, command.query)
   }
 
-  /// Opens a query whose list is never released, unless it reads claims: such a list is its client's own.
+  /// Opens a query whose list is never released, unless it reads claims, because such a list belongs to one client.
   package func keep(_ query: Query) {
     guard query.access.read.isEmpty else { return }
     lists.keep(query)
@@ -150,7 +152,7 @@ package final class SnapshotAnswers {
 
   // MARK: - Questions
 
-  /// - Parameter request: the id for `abandon`; nil: the request is never abandoned.
+  /// - Parameter request: the id for `abandon`; nil if the request is never abandoned.
   package func explain(
     _ query: Query, _ request: UInt64?, _ reply: @escaping @Sendable (Result<Explanation, FreshetError>) -> Void
   ) {
@@ -174,7 +176,7 @@ package final class SnapshotAnswers {
     _ reply: @escaping @Sendable (Result<[DatabaseTable], FreshetError>) -> Void
   ) {
     if access.role == nil { return reply(.success(lists.database?.schema.listing ?? [])) }
-    // A role's view columns require compiling.
+    // To find the columns of views that a role may read, they must be compiled.
     post(request, reply) { database, _ throws(FreshetError) in try database.listing(for: access) }
   }
 
@@ -194,7 +196,8 @@ package final class SnapshotAnswers {
   /// How capture finds changes of each table at present, by lower-case name.
   private func forms(_ database: OpenDatabase) -> [String: CaptureForm] {
     let capture = database.connection.capture
-    // Clients often ask just after subscribing: small tables have been read by then.
+    // Clients often request this just after subscribing, so more pages are read first; small tables are read whole
+    // then.
     if capture.readOn() { context.mustTick = true }
     var forms: [String: CaptureForm] = [:]
     for table in database.schema.tables {

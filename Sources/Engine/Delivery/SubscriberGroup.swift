@@ -9,15 +9,15 @@ import Store
 struct ClientState {
   /// The version that the client has. The contents of its window are exactly this version's.
   var held: ResultVersion
-  /// The version's name as last sent: `from` of the next patch.
+  /// The version's name as it was last sent, which is `from` of the next patch.
   var sentVersion: String
-  /// The rows whose contents the client holds; nil: all.
+  /// The rows whose contents the client holds; nil for all rows.
   var window: Window?
-  /// The newest state that it was sent, in this epoch.
+  /// The newest state that the client was sent, in this epoch.
   var sentState = SentState()
-  /// `distantPast`: never.
+  /// When the last message was sent; `distantPast` if no message was sent.
   var lastSent = Instant.distantPast
-  /// When to retry after contents could not be read; `distantPast`: no retry is due.
+  /// When to retry after contents could not be read; `distantPast` if no retry is due.
   var retryAt = Instant.distantPast
 }
 
@@ -33,7 +33,7 @@ struct SentState {
     commit = list.shown.commit
   }
 
-  /// Whether a client may be sent what the list shows: commits never fall within an epoch.
+  /// Whether a client may be sent what the list shows, so that commits never decrease within an epoch.
   func precedes(_ list: LiveList) -> Bool {
     list.isFollowing || epoch != list.versions.commits.epoch || commit <= list.shown.commit
   }
@@ -43,7 +43,8 @@ struct SentState {
   }
 }
 
-/// Subscriptions of one query with one id, whose clients are in the same state and therefore get the same messages.
+/// Subscriptions of one query with the same id, whose clients are in the same state and therefore get the same
+/// messages.
 ///
 /// A group stays together from tick to tick, so that a tick sends to all of it without visiting each subscription. A
 /// subscription that diverges is set apart in a group of its own; groups with equal states are merged when they are due
@@ -55,7 +56,7 @@ final class SubscriberGroup {
   /// Least time between two patches.
   let minInterval: Nanoseconds
   @exclusivity(unchecked) var state: ClientState
-  /// Index among the query's groups; nil: the group gets no patches at present.
+  /// The group's index among the query's groups; nil if it gets no patches at present.
   @exclusivity(unchecked) var place: Int?
 
   @exclusivity(unchecked) private(set) var subscriptions: [Subscription] = []

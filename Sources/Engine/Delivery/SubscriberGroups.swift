@@ -6,7 +6,7 @@ import Store
 struct SubscriberGroups {
   private(set) var all: [SubscriberGroup] = []
 
-  /// Adds a group, or merges it into the one added last when their states are equal.
+  /// Adds a group, or merges it into the group that was added last if their states are equal.
   mutating func insert(_ group: SubscriberGroup) {
     if let last = all.last, last.mayTake(group) { return last.take(group) }
     group.place = all.count
@@ -74,9 +74,9 @@ extension SubscriberGroup {
   }
 }
 
-/// The respects in which groups with the same patch may still differ.
+/// The properties in which groups that get the same patch may differ.
 private struct MergeKey: Hashable {
-  /// Compared by bytes: Swift considers some different texts equal.
+  /// The id as bytes, because Swift considers some different texts equal.
   let id: [UInt8]
   let minInterval: Nanoseconds
   let hasFailed: Bool

@@ -13,14 +13,15 @@ extension Subscription {
   ///    └──────────────────────── all in one message ──────────────┘                    any ── end ──► over
   /// ```
   ///
-  /// Pure: the caller acts on what the events return.
+  /// It only decides; the caller acts on the results of the events.
   struct StateMachine: ~Copyable {
     private enum State {
       /// Patches and answers may be sent.
       case open
-      /// A snapshot is to be sent at the end of this tick, or when one can be made.
+      /// A snapshot is to be sent at the end of this tick, or as soon as it can be made.
       case startingOver
-      // A reader reads the rows of the first request. Indirect: there are many subscriptions, and most are open.
+      // A reader is reading the rows of the first request. The case is indirect to save memory, because there are many
+      // subscriptions, and most are open.
       indirect case reading(PendingRead, AskedRequest)
       /// Rows that did not fit into one message are still to be sent.
       indirect case loading(LoadingRows)
@@ -30,7 +31,7 @@ extension Subscription {
 
     private var state = State.open
     private var asked: [AskedRequest] = []
-    /// How many reads in a row returned rows of a newer version than the client's.
+    /// The number of consecutive reads that returned rows of a newer version than the client's.
     private var movedReads = 0
 
     var isOver: Bool { if case .over = state { true } else { false } }
@@ -39,12 +40,12 @@ extension Subscription {
     var isOpen: Bool { if case .open = state { true } else { false } }
     var rows: LoadingRows? { if case .loading(let rows) = state { rows } else { nil } }
 
-    /// The request to be answered next; nil while something else comes first.
+    /// The request to be answered next; nil if another message must be sent first.
     var next: SubscriptionRequest? { isOpen ? asked.first?.request : nil }
 
-    /// The client makes a request.
+    /// Called when the client makes a request.
     ///
-    /// - Returns: false when too many requests wait.
+    /// - Returns: false if too many requests wait.
     mutating func ask(_ request: AskedRequest, limit: Int) -> Bool {
       if isOver || asked.count >= limit { return isOver }
       asked.append(request)
@@ -54,27 +55,28 @@ extension Subscription {
     /// Takes the next request to answer it.
     mutating func takeNext() -> AskedRequest { asked.removeFirst() }
 
-    /// The next request cannot be answered.
+    /// Called when the next request cannot be answered.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a request.
     mutating func dropNext() -> Bool {
       if asked.isEmpty { return false }
       asked.removeFirst()
       return true
     }
 
-    /// The client needs a snapshot.
+    /// Called when the client needs a snapshot.
     ///
-    /// - Returns: whether to queue the subscription for one: not if it is queued already, or over.
+    /// - Returns: whether to queue the subscription for a snapshot. False if it is queued already, or over.
     mutating func startOver() -> Bool {
       if isOver || isStartingOver { return false }
-      // Its rows are read again after the snapshot.
+      // The rows of this request are read again after the snapshot.
       if case .reading(_, let request) = state { asked.insert(request, at: 0) }
       state = .startingOver
       return true
     }
 
-    /// Whether a reader may read for it. After too many reads that came too late, a tick reads the rows.
+    /// Whether a reader may read for the subscription. After too many reads whose rows were too new, a tick reads the
+    /// rows.
     func mayRead(attempts: Int) -> Bool { movedReads < attempts }
 
     mutating func read(_ read: PendingRead, for request: AskedRequest) { state = .reading(read, request) }
@@ -84,7 +86,7 @@ extension Subscription {
       case ignore
       /// The rows answer this request.
       case answer(SubscriptionRequest)
-      /// The rows are of a newer version: the request is first in the queue again.
+      /// The rows belong to a newer version, so the request is put first in the queue again.
       case askAgain
     }
 
@@ -97,13 +99,13 @@ extension Subscription {
       return .askAgain
     }
 
-    /// A message with the first rows was sent, perhaps all of them.
+    /// Called when a message with the first rows was sent, which may be all rows.
     mutating func load(_ rows: LoadingRows) { state = rows.message.isComplete ? .open : .loading(rows) }
 
-    /// Rows, before their first part is sent.
+    /// Called when rows are to be sent in parts, before the first part is sent.
     mutating func begin(_ rows: LoadingRows) { state = .loading(rows) }
 
-    /// - Returns: false when it was over already.
+    /// - Returns: false if it was over already.
     mutating func end() -> Bool {
       if isOver { return false }
       state = .over

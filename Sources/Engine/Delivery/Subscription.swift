@@ -7,20 +7,20 @@ import Wire
 
 /// One client's interest in a result.
 ///
-/// No changes are queued for it: its group's state determines what it gets next.
+/// Changes are not queued for it, because its group's state determines the next message.
 ///
 /// Owner: the follower's thread.
 package final class Subscription {
   let key: SubscriptionKey
-  /// Changes with a `requery`.
+  /// The list, which `requery` changes.
   @exclusivity(unchecked) var list: LiveList
-  /// Set by groups only, as is `place`.
+  /// The group, which only groups set, as they set `place`.
   @exclusivity(unchecked) var group: SubscriberGroup
   var place = 0
 
   @exclusivity(unchecked) var state = StateMachine()
 
-  /// Starts in a group of its own, which gets no patches until `Delivery.joinGroups`.
+  /// Creates a subscription in a group of its own, which gets no patches until `Delivery.joinGroups`.
   init(
     key: SubscriptionKey, shape: Shape, minInterval: Duration, window: Window?, list: LiveList
   ) {
@@ -41,12 +41,12 @@ package final class Subscription {
 struct LoadingRows {
   /// The part that was sent last.
   var message: RowsMessage
-  /// The memory that the rows take, if they are many.
+  /// The memory budget that the rows take, if they are many.
   var hold: ContentsBudget.Hold?
 }
 
 extension Recipients {
-  /// Grouped by the bytes of the id: Swift considers some different texts equal.
+  /// Groups subscriptions by the bytes of their id, because Swift considers some different texts equal.
   static func all(of subscriptions: [Subscription]) -> [Recipients] {
     var all: [Recipients] = []
     var places: [[UInt8]: Int] = [:]

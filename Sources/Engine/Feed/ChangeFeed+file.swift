@@ -6,7 +6,7 @@ import Logging
 import Store
 import Wire
 
-// The file, which other processes replace, delete and lock.
+// Handles the file, which other processes replace, delete and lock.
 extension ChangeFeed {
   func keepUp() {
     followed.restoreSharedMemory()
@@ -42,7 +42,7 @@ extension ChangeFeed {
       return
     }
     loseHistory()
-    // They open their former tables anew.
+    // The readers' views must be opened again, with the tables of the new connection.
     for reader in readers.values {
       openings.append(
         FeedSubscription(key: reader.key, request: reader.view.request, access: reader.view.access, since: ""))

@@ -6,7 +6,7 @@ import Logging
 import Store
 import Wire
 
-// State of the feed that is kept for the next process.
+// Keeps the feed's state for the next process.
 extension ChangeFeed {
   var state: FeedJournal.State? {
     guard let tables, !tables.isEmpty, restored == nil, carried == nil,
@@ -16,13 +16,13 @@ extension ChangeFeed {
       state: state, memory: .init(epoch: epoch, number: log.last, known: tables.known, commit: commit))
   }
 
-  /// Between ticks.
+  /// Keeps a state if it is due. To be called between ticks.
   func keepState() {
     guard let journal = configuration.journal, !mustTick,
       mustKeep || (keptNumber != log.last && clock.now >= nextState)
     else { return }
     guard let state else {
-      // Readers do not wait for a state that cannot be had, such as of a file that is locked.
+      // Readers do not wait if no state can be made, for example because the file is locked.
       if mustKeep, let tables, carried == nil { journal.noteKept(epoch, tables.known) }
       return mustKeep = false
     }
@@ -35,13 +35,13 @@ extension ChangeFeed {
   /// Keeps what a tick has added to the log, before any reader gets it.
   func keepEntries(after number: UInt64) {
     guard let journal = configuration.journal, log.last > number else { return }
-    // A tick may add more than is remembered.
+    // A tick may add more entries than the log remembers.
     if number < log.oldest || journal.append(log.entries(after: number), limit: configuration.historyBytes) {
       beginJournal()
     }
   }
 
-  /// Begins to keep what comes from here on.
+  /// Begins to keep the entries from here on.
   func beginJournal() {
     configuration.journal?.begin(epoch: epoch, log.entries(after: 0))
     keptNumber = nil

@@ -7,7 +7,7 @@ import Requests
 import Store
 import Wire
 
-// From entries of the log to messages.
+// Turns entries of the log into messages.
 extension ChangeFeed {
   func open(_ tables: FeedTables) {
     let all = openings
@@ -17,7 +17,7 @@ extension ChangeFeed {
         let view = try tables.view(opening.request, opening.access)
         readers[opening.key] = FeedReader(opening.key, view, since: opening.since)
       } catch {
-        // The schema that it was checked against may be newer than this tick's.
+        // The request may have been checked against a newer schema than this tick's.
         if tables.connection.capture.hasMoved { openings.append(opening) } else { end(opening.key, error) }
       }
     }
@@ -25,7 +25,7 @@ extension ChangeFeed {
 
   func position(_ number: UInt64) -> String { positions.name(behind: number) }
 
-  /// Called once its tables have been read: changes from here on can be reported, also by the next process.
+  /// Called once a reader's tables have been read. From here on changes can be reported, also by the next process.
   func begin(_ reader: FeedReader) {
     let tables = reader.view.tables.values.map(\.table)
     let known = tables.map(\.knownSince)
@@ -47,7 +47,7 @@ extension ChangeFeed {
     send(.gap(position: position(log.last), reason: "the position is older than what is remembered"), to: reader)
   }
 
-  /// The word of readers who want all that is remembered. It is no position.
+  /// Readers send this word as `since` if they want all commits that are remembered. It is not a position.
   private static let oldest = "oldest"
 
   func send(_ message: ChangesMessage, to reader: FeedReader) {
@@ -56,7 +56,7 @@ extension ChangeFeed {
     output.send(.changes(message), shape: .arrays, to: reader.key)
   }
 
-  /// Sends a reader its missing commits, as far as it reads.
+  /// Sends a reader the commits that it has not been sent, as long as its session is drained.
   func deliver(to reader: FeedReader) {
     guard var passed = reader.passed else { return }
     if let failure = reader.view.failure {
@@ -82,11 +82,11 @@ extension ChangeFeed {
     }
     reader.passed = passed
     if isQuiet() { send(.position(position(passed)), to: reader) }
-    // It continues when the sent messages have left.
+    // Otherwise delivery continues when the session has drained.
     if passed < log.last, output.isDrained(reader.key.session, for: waiter) { mustDeliver = true }
   }
 
-  /// - Returns: bytes.
+  /// - Returns: the size of the message, in bytes.
   func send(_ commit: LoggedCommit, to reader: FeedReader) throws(FreshetError) -> Int {
     guard let tables else { return 0 }
     let position = positions.name(ofEntry: commit.number)

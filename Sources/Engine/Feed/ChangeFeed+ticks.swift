@@ -6,7 +6,7 @@ import Logging
 import Store
 import Wire
 
-// From commits to entries of the log.
+// Turns commits into entries of the log.
 extension ChangeFeed {
   func tick(_ tables: FeedTables) throws {
     let connection = tables.connection
@@ -27,7 +27,7 @@ extension ChangeFeed {
     }
   }
 
-  /// Takes what the commits since the last tick have changed into the log.
+  /// Adds the changes of the commits since the last tick to the log.
   func take(from connection: DatabaseConnection, _ tables: FeedTables) throws {
     if restored != nil { connection.capture.keepAllRecords() }
     let tick = connection.capture.advance(throughCommits: true)
@@ -41,7 +41,7 @@ extension ChangeFeed {
     try append(steps, of: tick, connection)
   }
 
-  /// Nil: unchanged.
+  /// The new schema after a tick; nil if it is unchanged.
   private func schema(after tick: CapturedTick, _ connection: DatabaseConnection) throws -> DatabaseSchema? {
     guard tick.hasSchemaChanged || restored != nil else { return nil }
     do {
@@ -54,7 +54,7 @@ extension ChangeFeed {
     }
   }
 
-  /// The first tick after another process.
+  /// Makes the first tick after another process.
   func goOn(
     from restored: FeedJournal.Restored, _ tick: CapturedTick, _ schema: DatabaseSchema, _ tables: FeedTables
   ) throws {
@@ -96,7 +96,7 @@ extension ChangeFeed {
     beginJournal()
   }
 
-  /// The changes that a tick found between two states.
+  /// The changes between two states that a tick went through.
   struct Step {
     var builder = CommitBuilder()
     let commits: Int64
@@ -110,7 +110,7 @@ extension ChangeFeed {
       passed = stop.commits
     }
     steps.append(Step(commits: tick.commits - passed))
-    // Stops and deltas are in commit order, and there may be many of both.
+    // Both are in commit order. They are walked through together, because there may be many.
     var step = 0
     for (index, entry) in tick.deltas.enumerated() {
       while step < tick.stops.count, tick.stops[step].deltas <= index { step += 1 }
@@ -123,7 +123,8 @@ extension ChangeFeed {
   func append(_ steps: [Step], of tick: CapturedTick, _ connection: DatabaseConnection) throws {
     let known = log.last
     defer { keepEntries(after: known) }
-    // Rows can be looked up in the newest state alone; a replica's file says the number of that state alone.
+    // The steps can be separate entries only if no row must be looked up, which is possible only in the newest state,
+    // and if the file is not a replica's, whose file has only the number of its newest state.
     let areSeparate = carried == nil && connection.position == nil && !steps.contains { $0.builder.mustLookUp }
     if areSeparate {
       var left = tick.commits
@@ -148,14 +149,14 @@ extension ChangeFeed {
     append(builder, commits: connection.position == nil ? commits : max(1, number - before), number)
   }
 
-  /// The number of the tick's state. Those on the way to it are counted back from it: others that follow the file need
-  /// not know them.
+  /// The number of the tick's state. The states before it are numbered by counting back from it, because other
+  /// followers of the file need not know them.
   func number(after tick: CapturedTick, _ connection: DatabaseConnection) -> Int64 {
     tick.commits == 0 && !tick.isFirst && connection.position == nil
       ? commit : number(connection, commits: tick.commits)
   }
 
-  /// On a replica the number is the one in its file; the server assigns none.
+  /// The state's number. A replica's file has the number itself, and the server assigns none.
   private func number(_ connection: DatabaseConnection, commits: Int64) -> Int64 {
     commit =
       connection.position?.commit
@@ -167,12 +168,13 @@ extension ChangeFeed {
     if builder.isEmpty { return }
     let changes = builder.finish()
     if changes.isEmpty { return }
-    // Numbers that others gave to these states may leave no room for each: positions and numbers rise together.
+    // The numbers that others gave to these states may leave too few numbers in between, but numbers must increase with
+    // positions.
     let number = max(number, newest + 1)
     commit = max(commit, number)
     newest = number
     var entry = LoggedCommit(number: log.last + 1, commit: number, commits: max(1, commits), changes: changes)
-    // No reader is sent more at once than is remembered.
+    // An entry that exceeds the memory for entries is kept without its rows.
     if entry.byteCount > configuration.historyBytes { entry = entry.withoutRows }
     log.append(entry)
     counts.commits += Int(entry.commits)

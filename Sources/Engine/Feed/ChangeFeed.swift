@@ -7,11 +7,10 @@ import Requests
 import Store
 import Wire
 
-/// The feed of every change of a file's rows, in steps of ticking and sending.
-/// It follows the file as followers of lists do, on a connection and with a capture of its own, so that its readers
-/// slow no list down. A tick goes through each commit whose frames still exist, and makes it an entry of the log;
-/// commits whose frames are gone become one entry together. Following starts with the first reader, and continues until
-/// the server ends.
+/// The feed of every change of a file's rows. Each of its steps ticks and sends messages. It follows the file as
+/// followers of lists do, with a connection and a capture of its own, so that its readers do not slow down lists. A
+/// tick goes through each commit whose frames still exist, and adds it to the log as an entry. Commits whose frames are
+/// gone share one entry. Following starts with the first reader, and continues until the server ends.
 ///
 /// ```
 /// file ─► capture ─► CommitBuilder ─► ChangeLog ─► ChangeView (of each kind of reader) ─► messages
@@ -22,7 +21,7 @@ final class ChangeFeed: Stepped {
   let file: FollowedFile
   let configuration: FeedConfiguration
   let output: any SubscriptionOutput
-  /// For `SubscriptionOutput.isDrained`.
+  /// The number that the feed passes to `SubscriptionOutput.isDrained`.
   let waiter: Int
   let followed: FollowedConnection
   let logger: Logger
@@ -33,41 +32,42 @@ final class ChangeFeed: Stepped {
   var readers: [SubscriptionKey: FeedReader] = [:]
   var openings: [FeedSubscription] = []
   var waiting: [(key: SubscriptionKey, reply: @Sendable (String?) -> Void)] = []
-  /// Commits whose rows could not be looked up in their state.
+  /// Commits whose rows could not be looked up yet, because the file was in a later state already. They are combined
+  /// with the next ones.
   var carried: (builder: CommitBuilder, commits: Int64)?
   /// Prefix of positions. Renewed when earlier positions become invalid.
   var epoch: String { didSet { positions = FeedPositions(epoch: epoch) ?? positions } }
   private(set) var positions: FeedPositions
   /// The number of the last tick's state.
   var commit: Int64
-  /// That of the last entry of the log. Each has a higher one.
+  /// The number of the state of the log's last entry. Each entry has a higher number than the previous one.
   var newest = Int64.min
   var mustTick = false
-  /// A reader goes on reading.
+  /// Whether a reader has further commits to be sent.
   var mustDeliver = false
   /// State kept by another process; nil after the first tick.
   var restored: FeedJournal.Restored?
-  /// When the next state is kept, and up to which entry of the log the last one was.
+  /// When the next state is due to be kept. `keptNumber` is the log's last entry when a state was last kept.
   var nextState = Instant.distantPast
   var keptNumber: UInt64?
-  /// A reader waits for a state to be kept that has its tables.
+  /// Whether a reader waits until a state with its tables is kept.
   var mustKeep = false
   var counts = FeedCounts()
   private let counter: FeedCounter
   private(set) var isStopping = false
 
-  /// After so long without a message, a reader is sent its position: whether or not there were commits that it may not
-  /// see.
+  /// A reader that was sent no message for this time is sent its position, even if all commits since are hidden from
+  /// it.
   static let quietTime = Nanoseconds.milliseconds(60_000)
-  /// Bytes sent to one reader before others get their turn.
+  /// The bytes that one reader is sent before other readers get their turn.
   static let turnBytes = 256 << 10
-  /// Limits for the filters of one message: steps of SQLite's virtual machine, about a tenth of a second, so that a
-  /// busy machine does not count; and a time that only a defect exceeds.
+  /// Limits for evaluating the filters of one message. The steps of SQLite's virtual machine take about a tenth of a
+  /// second, and do not depend on how busy the machine is. The time is a limit that only a defect exceeds.
   static let filterSteps = 2_000_000
   static let filterTime = Nanoseconds.milliseconds(10_000)
   /// How often states are kept while something changes.
   static let stateInterval = Nanoseconds.milliseconds(60_000)
-  /// The longest that a tick reads tables for.
+  /// The longest time that a tick reads tables.
   static let readingTime = Nanoseconds.milliseconds(500)
 
   init(
@@ -101,7 +101,7 @@ final class ChangeFeed: Stepped {
   }
 
   var clock: MonotonicClock { configuration.clock }
-  /// No client has read yet.
+  /// Whether no client has read the feed yet.
   var isUnused: Bool { tables?.isEmpty != false && openings.isEmpty && carried == nil && restored == nil }
 
   func step() -> Rest {
@@ -115,7 +115,7 @@ final class ChangeFeed: Stepped {
     for reader in readers.values where reader.passed == nil { begin(reader) }
     mustDeliver = false
     for reader in Array(readers.values) { deliver(to: reader) }
-    // Count a message before any reader gets it.
+    // Counters are updated before any reader gets the message.
     (counts.readers, counts.bytes) = (readers.count, log.byteCount)
     counter.publish(counts)
     output.flush()
@@ -126,7 +126,7 @@ final class ChangeFeed: Stepped {
 
   func postpone() -> Nanoseconds? { followed.postpone() }
 
-  /// How long nothing is due except by a wake.
+  /// How long nothing is due if nothing wakes the feed.
   private var pause: Nanoseconds {
     if tables == nil, openings.isEmpty, restored == nil, readers.isEmpty { return .max }
     return followed.pause(limit: followed.interval, mustTick: mustTick || mustDeliver, isUnused: isUnused)

@@ -7,7 +7,7 @@ import Store
 
 /// The file and the limits of the feed.
 package struct FeedConfiguration: Sendable {
-  /// The most bytes of rows that are remembered for readers that come back.
+  /// The most bytes of rows that are remembered for readers that reconnect.
   package var historyBytes = 64 << 20
   /// The most bytes that capture may remember of all followed tables.
   package var captureBytes = 256 << 20
@@ -16,7 +16,7 @@ package struct FeedConfiguration: Sendable {
   /// Whether the file is a replica's.
   package var readsPosition = false
   package var clock = MonotonicClock.system
-  /// Keeps state for the next process; nil: nothing is kept.
+  /// Keeps state for the next process; nil if nothing is kept.
   package var journal: FeedJournal?
 
   package init() {}
@@ -30,7 +30,7 @@ package final class ChangeFeedThread: SubscriptionHost {
   private let item: WorkItem
   private let counter = FeedCounter()
 
-  /// - Parameter waiter: the number by which it asks whether sessions are drained.
+  /// - Parameter waiter: the number that the feed passes to `SubscriptionOutput.isDrained`.
   package init(
     _ file: FollowedFile, _ configuration: FeedConfiguration, output: any SubscriptionOutput, waiter: Int,
     workers: Workers = .shared, logger: Logger
@@ -42,7 +42,7 @@ package final class ChangeFeedThread: SubscriptionHost {
         [unowned self] in takeCommands()
       }
     }
-    // They read the events of files.
+    // The shared workers also read the events of files.
     Workers.shared.start()
     item.start(feed)
   }
@@ -59,12 +59,12 @@ package final class ChangeFeedThread: SubscriptionHost {
 
   /// Calls back, on the thread that steps the feed, once a reader has been sent everything up to now. Any thread.
   ///
-  /// - Parameter reply: called with the position, or nil where there is no such reader.
+  /// - Parameter reply: called with the position, or with nil if there is no such reader.
   package func whenCaughtUp(_ key: SubscriptionKey, reply: @escaping @Sendable (String?) -> Void) {
     post(FeedCommand.catchUp(key, reply: reply))
   }
 
-  /// Any thread. Commands that concern lists alone are refused or ignored.
+  /// Any thread. Commands that concern only lists are refused or ignored.
   package func post(_ command: FollowerCommand) {
     switch command {
     case .unsubscribe(let key): post(FeedCommand.unsubscribe(key))
@@ -78,17 +78,17 @@ package final class ChangeFeedThread: SubscriptionHost {
   /// Counters since the start. Any thread.
   package var counts: FeedCounts { counter.counts }
 
-  /// Something may have to be done: a session is drained, or this process has committed. Any thread.
+  /// Requests a step, because a session is drained or this process has committed. Any thread.
   package func requestTick() { item.signal() }
 
-  /// Ends the feed and waits until its connection is closed. Must be called once, from a thread that is no worker.
+  /// Ends the feed and waits until its connection is closed. Must be called once, and not from a worker.
   package func stop() {
     post(FeedCommand.stop)
     item.join()
   }
 }
 
-/// Makes the feed with its first step, which reads the kept state.
+/// Creates the feed in its first step, because this reads the kept state.
 private final class FirstStep: Stepped {
   private let make: () -> ChangeFeed
   private lazy var feed = make()

@@ -1,10 +1,10 @@
-/// The newest commits, within a bound of bytes: what readers that come back have missed.
+/// The newest commits, with a limit of bytes. Reconnecting readers get the commits from here that they have missed.
 ///
 /// Owner: the feed's thread.
 struct ChangeLog {
-  /// Nil: forgotten.
+  /// The entries in order. The first `forgotten` of them are nil.
   private var entries: [LoggedCommit?] = []
-  /// How many of the first entries are.
+  /// The number of entries at the start that were forgotten.
   private var forgotten = 0
   private(set) var byteCount = 0
   private let limit: Int
@@ -12,21 +12,21 @@ struct ChangeLog {
   private(set) var last: UInt64
 
   /// - Parameters:
-  ///   - limit: bytes.
-  ///   - last: the number from which numbers go on.
+  ///   - limit: the most bytes of entries.
+  ///   - last: the number of the last commit before this log.
   init(limit: Int, last: UInt64 = 0) {
     self.limit = limit
     self.last = last
   }
 
-  /// The oldest number after which everything is known.
+  /// The lowest number after which all entries are remembered.
   var oldest: UInt64 { last - UInt64(entries.count - forgotten) }
 
   mutating func append(_ commit: LoggedCommit) {
     entries.append(commit)
     last = commit.number
     byteCount += commit.byteCount
-    // The newest stays, however large: readers that keep up get it.
+    // The newest entry stays, however large it is, because readers that keep up need it.
     while byteCount > limit, entries.count - forgotten > 1 {
       byteCount -= entries[forgotten]!.byteCount
       entries[forgotten] = nil
@@ -38,10 +38,10 @@ struct ChangeLog {
     }
   }
 
-  /// - Precondition: it is newer than `oldest`, and not newer than `last`.
+  /// - Precondition: the number is higher than `oldest`, and not higher than `last`.
   subscript(number: UInt64) -> LoggedCommit { entries[entries.count - 1 - Int(last - number)]! }
 
-  /// Entries after a number, as far as they are remembered.
+  /// The remembered entries after a number.
   func entries(after number: UInt64) -> [LoggedCommit] {
     entries.suffix(Int(last - max(number, oldest))).compactMap(\.self)
   }

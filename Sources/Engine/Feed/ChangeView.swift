@@ -3,23 +3,23 @@ import QueryCompiler
 import Store
 import Wire
 
-/// Commits as they are shown to readers that asked for the same and may read the same. These readers share its
-/// messages.
+/// Shows commits to readers with the same request and the same rights. These readers share its messages.
 ///
 /// Owner: the feed's thread.
 final class ChangeView {
   let request: ChangesRequest
   let access: Query.Access
-  /// By capture's number of the table.
+  /// The views of tables, by capture's number of the table.
   private(set) var tables: [Int: TableView] = [:]
-  /// The messages made last, by the number of their commit: readers that keep up need the same ones.
+  /// The messages that were made last, by the number of their commit, because readers that keep up need the same
+  /// messages.
   private var recent: [(number: UInt64, message: Message)] = []
   private static let mostRecent = 32
-  /// Longer ones, in bytes, are made anew.
+  /// The most bytes of a message that is kept. A longer one is made anew for each reader.
   private static let mostKept = 64 << 10
-  /// The names of tables that it has shown, by capture's number: changes of a deleted table are reported too.
+  /// The names of tables that it has shown, by capture's number, because changes of a deleted table are reported too.
   private var names: [Int: String] = [:]
-  /// The error that keeps it from being shown with the present schema; its readers end.
+  /// The error that prevents showing commits with the present schema, and ends its readers.
   var failure: FreshetError?
 
   enum Message {
@@ -45,10 +45,10 @@ final class ChangeView {
       && self.access.isPublished == access.isPublished
   }
 
-  /// Statements end before the connection does.
+  /// Finalizes its statements, before the connection is closed.
   func hide() { show([]) }
 
-  /// - Parameter position: the position that the message has.
+  /// - Parameter position: the position of the message.
   func message(for commit: LoggedCommit, position: String) throws(FreshetError) -> Message {
     if let known = recent.last(where: { $0.number == commit.number }) { return known.message }
     let message = try makeMessage(for: commit, position: position)

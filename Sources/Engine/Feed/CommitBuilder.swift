@@ -2,7 +2,7 @@ import ChangeCapture
 import LiveQuery
 import Store
 
-/// Combines the changes of one or several commits: each row once, with its first and its last state.
+/// Combines the changes of one or several commits, so that it has each row once, with its first and its last state.
 ///
 /// Owner: the feed's thread, in a tick.
 struct CommitBuilder {
@@ -19,7 +19,7 @@ struct CommitBuilder {
     var isThere: Bool
     var former: PackedValues?
     var present: PackedValues?
-    /// As capture remembers it, if one of the two is unknown.
+    /// The key that capture remembers, if the former or the present row is unknown.
     var knownKey: [SQLValue]?
   }
 
@@ -30,7 +30,7 @@ struct CommitBuilder {
 
   var isEmpty: Bool { rows.isEmpty && unknown.isEmpty && altered.isEmpty }
 
-  /// Whether some rows can only be found by looking them up.
+  /// Whether some rows must be looked up, because their present values are unknown.
   var mustLookUp: Bool { rows.contains { $0.isThere && $0.present == nil } }
 
   mutating func noteAltered(_ table: FeedTable) { altered.append(table) }
@@ -51,7 +51,7 @@ struct CommitBuilder {
         knownKey: (wasThere && former == nil) || (isThere && present == nil) ? table.knownKey(row, of: delta) : nil))
   }
 
-  /// Combines two changes of a row: the first former state, and the last present one.
+  /// Combines two changes of a row: keeps the first former state and the last present state.
   private mutating func take(_ row: Row) {
     guard let place = places[row.identity] else {
       places[row.identity] = rows.count
@@ -68,7 +68,7 @@ struct CommitBuilder {
   ) -> PackedValues? {
     guard !record.isEmpty, let records = delta.records else { return nil }
     var row = table.row.row(of: records.record(record), rowid: rowid)
-    // It may be remembered for long.
+    // Unused capacity is freed, because the row may be remembered for long.
     row?.trim()
     return row
   }
@@ -80,10 +80,10 @@ struct CommitBuilder {
     for row in later.rows { take(row) }
   }
 
-  /// So many rows are looked up in one tick; beyond it, which rows changed is not known.
+  /// The most rows that a tick looks up. If there are more, the table's changed rows are reported as unknown.
   private static let mostLookedUp = 100_000
 
-  /// Looks up rows whose records do not tell their values: in the state that the last of the commits led to.
+  /// Looks up rows whose records do not have all values, in the state after the last of the commits.
   mutating func lookUp() throws {
     var left = Self.mostLookedUp
     for place in rows.indices where rows[place].isThere && rows[place].present == nil {
@@ -103,7 +103,7 @@ struct CommitBuilder {
 
   // MARK: - The result
 
-  /// The changes: what happened to tables, then deletions, updates and insertions.
+  /// The combined changes: first those of whole tables, then deletions, updates and insertions.
   func finish() -> [LoggedChange] {
     var changes = altered.map { LoggedChange(table: $0, operation: .schema) }
     let alteredTables = Set(altered.map(\.number))
@@ -122,7 +122,7 @@ struct CommitBuilder {
         if deletion.key == insertion.key {
           updates.append(update(deletion, insertion))
         } else {
-          // A changed key makes a different row.
+          // A row with a changed key counts as a different row.
           deletions.append(deletion)
           insertions.append(insertion)
         }
@@ -153,7 +153,7 @@ struct CommitBuilder {
     let key: [SQLValue]
   }
 
-  /// A row that was replaced (`REPLACE` gives it another rowid) is the row that has its key.
+  /// Pairs deletions and insertions with the same key, because `REPLACE` gives a row another rowid.
   private func pair(
     _ deletions: inout [LoggedChange], _ updates: inout [LoggedChange], _ insertions: inout [LoggedChange]
   ) {

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Counters of the feed since its start.
 package struct FeedCounts: Sendable, Equatable {
-  /// Subscriptions and streams that read it now.
+  /// Subscriptions and streams that read the feed now.
   package var readers = 0
   /// Commits that changed rows of followed tables.
   package var commits = 0
@@ -10,7 +10,7 @@ package struct FeedCounts: Sendable, Equatable {
   package var joinedCommits = 0
   /// Gaps sent to readers.
   package var gaps = 0
-  /// Bytes of rows that are remembered for readers that come back.
+  /// Bytes of rows that are remembered for reconnecting readers.
   package var bytes = 0
 
   package init() {}

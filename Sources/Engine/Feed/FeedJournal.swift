@@ -4,26 +4,26 @@ import Ground
 package import Logging
 import Synchronization
 
-/// Keeps the feed's state for the next process: a state of capture, now and then, and every entry of the log at once.
-/// Entries are written before any reader gets them, so the file has everything that readers know, even if the process
-/// is killed. The next process compares the tables with the state; rows of later entries are compared with those
-/// entries instead. The difference is exactly what was never sent. After a restart of the machine the last entries may
-/// be missing, and positions begin anew.
-/// Owner: the feed's thread; another thread writes states.
+/// Keeps the feed's state for the next process: a state of capture now and then, and every entry of the log
+/// immediately. Entries are written before any reader gets them, so the file has everything that readers know, even if
+/// the process is killed. The next process compares the tables with the kept state, and rows of later entries with
+/// these entries. The differences are exactly the changes that were never sent. After a restart of the machine the last
+/// entries may be missing, and positions begin anew. Owner: the feed's thread; another thread writes states.
 package final class FeedJournal: @unchecked Sendable {
   typealias State = Journal<Mark>.Kept
 
-  /// Stored with a state.
+  /// Data that is stored with a state.
   struct Mark: KeptWithState {
     var epoch: String
-    /// The number of the entry that the state is behind, and by table the one from which on it was followed.
+    /// The number of the last entry before the state, and for each table the number of the entry since which it was
+    /// followed.
     var number: UInt64
     var known: [String: UInt64]
     /// The number of the file's state.
     var commit: Int64
   }
 
-  /// The contents at the start.
+  /// The contents of the files at the start.
   struct Restored {
     let state: CaptureState
     let mark: Mark
@@ -33,16 +33,16 @@ package final class FeedJournal: @unchecked Sendable {
 
   private let states: Journal<Mark>
   private let logger: Logger
-  /// Nil: not begun, or nothing is kept any more.
+  /// The log; nil if it was not begun, or if nothing is kept any more.
   private var log: RecordLog?
   private(set) var restored: Restored?
   /// The epoch and the tables of the last state that is on the disk.
   private let kept = Mutex<(epoch: String, tables: Set<String>)>(("", []))
   private var hasWarned = false
 
-  /// Takes the state and the log of a database.
+  /// Locks the files of a database's state and log, and reads them.
   ///
-  /// - Throws: a sentence: the folder cannot be used, or another process has them.
+  /// - Throws: an error message, if the folder cannot be used or another process has the files.
   package init(of database: String, part: String, in folder: String, logger: Logger) throws(StateFailure) {
     states = try Journal(of: database, part: part, in: folder, logger: logger)
     self.logger = logger
@@ -52,7 +52,7 @@ package final class FeedJournal: @unchecked Sendable {
     states.forgetFound()
   }
 
-  /// The path of the state; other kept files have it with another suffix.
+  /// The path of the state. Other files that are kept have the same path with another suffix.
   package var path: String { states.path }
 
   private var logPath: String { path + ".log" }
@@ -66,12 +66,12 @@ package final class FeedJournal: @unchecked Sendable {
     return Restored(state: state, mark: mark, entries: Array(records.dropFirst()))
   }
 
-  /// The feed goes on with what there was, or cannot.
+  /// Returns what was restored, once, and frees it here.
   func takeRestored() -> Restored? { restored.take() }
 
   // MARK: - Writing
 
-  /// Begins a log with entries; the one before is gone.
+  /// Begins a log with entries, and replaces the former one.
   func begin(epoch: String, _ entries: [LoggedCommit]) {
     states.begin()
     let records = [Array(epoch.utf8)] + entries.map(\.encoded)
@@ -87,7 +87,7 @@ package final class FeedJournal: @unchecked Sendable {
     return (log?.byteCount ?? 0) > 2 * limit + (1 << 20)
   }
 
-  /// Stops keeping: a log with a gap would be worse than no log.
+  /// Stops keeping entries, because a log with a gap would be worse than no log.
   private func fail(_ failure: StateFailure) {
     if !hasWarned { logger.warning("changes cannot be kept for the next start: \(failure)") }
     hasWarned = true
@@ -96,22 +96,23 @@ package final class FeedJournal: @unchecked Sendable {
     states.remove()
   }
 
-  /// Whether the next process would know what changes from now on in these tables, or nothing is kept any more.
+  /// Whether the next process would find all changes from now on in these tables. Also true if nothing is kept any
+  /// more.
   func hasKept(_ epoch: String, _ tables: [String]) -> Bool {
     if log == nil { return true }
     return kept.withLock { $0.epoch == epoch && $0.tables.isSuperset(of: tables) }
   }
 
-  /// The state that has these tables is on the disk, or cannot be.
+  /// Called when the state with these tables is on the disk, or cannot be written.
   func noteKept(_ epoch: String, _ known: [String: UInt64]) { kept.withLock { $0 = (epoch, Set(known.keys)) } }
 
   /// Has a state written on another thread.
   ///
-  /// - Parameter done: called on that thread.
+  /// - Parameter done: called on the thread that writes.
   func keep(_ state: State, done: @escaping @Sendable () -> Void) {
     if log == nil { return }
     states.keep(state) { [self] in
-      // Also where it could not be written: readers do not wait for a full disk.
+      // This is noted even if the state could not be written, because readers do not wait for a full disk.
       noteKept(state.memory.epoch, state.memory.known)
       done()
     }
@@ -120,14 +121,14 @@ package final class FeedJournal: @unchecked Sendable {
   /// Writes the last state.
   func finish(with state: State) { if log != nil { states.finish(with: state) } }
 
-  /// The number of the last state that readers got; nil: no state was kept.
+  /// The highest number of a state that readers got; nil if no state was kept.
   package var lastCommit: Int64? {
     restored.map { restored in
       max(restored.mark.commit, restored.entries.last.flatMap { LoggedCommit.commit(of: $0) } ?? restored.mark.commit)
     }
   }
 
-  /// Lets another process have the files. To be called once, at the end.
+  /// Releases the files to other processes. To be called once, at the end.
   func release() { states.release() }
 }
 

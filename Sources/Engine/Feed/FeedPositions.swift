@@ -1,22 +1,22 @@
 import Store
 
-/// Names positions in the feed of one epoch: entry numbers, encrypted.
-/// A plain number would reveal how many commits a reader's role does not see. So it is encrypted. An entry always has
-/// the same position, by which readers know a message that comes twice. A position that belongs to no message contains
-/// a random number, so that it does not even show whether there were entries. The key is part of the epoch's own name,
-/// which is kept with the log and never sent.
+/// Names positions in the feed of one epoch: entry numbers, encrypted. A plain number would reveal how many commits a
+/// reader's role does not see. So it is encrypted. An entry always has the same position, so readers recognize a
+/// message that they get twice. A position that belongs to no message contains a random number, so that it does not
+/// even show whether there were entries. The key is part of the epoch's own name, which is kept with the log and never
+/// sent.
 struct FeedPositions {
-  /// Prefix of all positions of the epoch.
+  /// The prefix of all positions of the epoch.
   private let prefix: String
   private let key: (UInt64, UInt64)
 
-  /// The name of an epoch that no other has.
+  /// A new, unique name of an epoch.
   static var newEpoch: String {
     [UInt64](repeating: 0, count: 3).map { _ in String(UInt64.random(in: 0 ... .max), radix: 36) }
       .joined(separator: "-")
   }
 
-  /// - Parameter epoch: what `newEpoch` gave; nil for anything else.
+  /// - Parameter epoch: a name that `newEpoch` returned. The result is nil for any other text.
   init?(epoch: String) {
     let parts = epoch.split(separator: "-")
     guard parts.count == 3, let first = UInt64(parts[1], radix: 36), let second = UInt64(parts[2], radix: 36) else {
@@ -29,7 +29,7 @@ struct FeedPositions {
   /// The position of an entry's own message.
   func name(ofEntry number: UInt64) -> String { name(number, 0) }
 
-  /// A position behind an entry, unlike any that was given before.
+  /// A new position after an entry, which differs from all earlier positions.
   func name(behind number: UInt64) -> String { name(number, .random(in: 1 ... .max)) }
 
   private func name(_ number: UInt64, _ salt: UInt64) -> String {
@@ -38,7 +38,7 @@ struct FeedPositions {
     return prefix + Self.digits(block.0) + Self.digits(block.1)
   }
 
-  /// The number of the entry that a position is behind; nil for a position of another epoch.
+  /// The number of the entry before a position; nil for a position of another epoch.
   func number(of name: String) -> UInt64? {
     let digits = name.dropFirst(prefix.count)
     guard name.hasPrefix(prefix), digits.utf8.count == 2 * Self.digitCount,
@@ -57,7 +57,8 @@ struct FeedPositions {
     return String(repeating: "0", count: digitCount - text.utf8.count) + text
   }
 
-  /// SipHash-2-4 of two words: the round function of a Feistel network, which makes a permutation of 128 bits of it.
+  /// The SipHash-2-4 of two words. It is the round function of a Feistel network, which makes it a permutation of 128
+  /// bits.
   private func hash(_ half: UInt64, _ round: UInt64) -> UInt64 {
     var v0 = key.0 ^ 0x736F_6D65_7073_6575
     var v1 = key.1 ^ 0x646F_7261_6E64_6F6D

@@ -9,12 +9,12 @@ import Store
 final class FeedReader {
   let key: SubscriptionKey
   let view: ChangeView
-  /// Where it wants to begin; nil: with the next commit.
+  /// The position after which the reader begins; nil if it begins with the next commit.
   let since: String?
-  /// The number of the last commit that it was sent or had nothing to see in; nil: some of its tables are still being
-  /// read.
+  /// The number of the last commit that it was sent, or that changed nothing for it; nil while some of its tables are
+  /// being read.
   var passed: UInt64?
-  /// When it was sent its last message.
+  /// When it was last sent a message.
   var told = Instant.distantPast
 
   init(_ key: SubscriptionKey, _ view: ChangeView, since: String?) {
@@ -24,7 +24,7 @@ final class FeedReader {
   }
 }
 
-/// A reader to come.
+/// A request to read the feed.
 package struct FeedSubscription: Sendable {
   package var key: SubscriptionKey
   package var request: ChangesRequest
@@ -44,10 +44,10 @@ enum FeedCommand: Sendable {
   case subscribe(FeedSubscription)
   case unsubscribe(SubscriptionKey)
   case end(SubscriptionKey, FreshetError)
-  /// Only subscriptions of lists use these.
+  /// A command for subscriptions of lists, which the feed refuses.
   case refuse(SubscriptionKey)
   case sessionClosed(UInt64)
-  /// Calls back once a reader has been sent everything up to now; with the position, or nil where there is no such
+  /// Calls back once a reader has been sent everything up to now, with its position, or with nil if there is no such
   /// reader.
   case catchUp(SubscriptionKey, reply: @Sendable (String?) -> Void)
   case stop

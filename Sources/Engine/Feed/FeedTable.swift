@@ -5,19 +5,19 @@ import LiveQuery
 import RankedCollections
 import Store
 
-/// A table that the feed follows, as one schema has it.
+/// A table that the feed follows, with its definition in one schema.
 ///
 /// Owner: the feed's thread.
 final class FeedTable {
   let row: CapturedRow
   /// The number that capture gave it.
   let number: Int
-  /// The number of the log's last entry when all of the table had been read; nil: it has not.
+  /// The number of the log's last entry when the whole table had been read; nil if it was not read whole yet.
   var knownSince: UInt64?
   private let connection: DatabaseConnection
   private var lookUp: PreparedStatement?
   private var keyLookUp: PreparedStatement?
-  /// Changes if values of the same bytes may mean something else.
+  /// A number that changes if values of the same bytes may mean something else.
   let version: Int64
 
   var name: String { row.table.name }
@@ -37,7 +37,7 @@ final class FeedTable {
     return Int64(bitPattern: Array(text.utf8).withUnsafeBytes { $0.hash(seed: 0) })
   }
 
-  /// Whether it is still the same table.
+  /// Whether the schema still has the same table.
   func isSame(as table: DatabaseSchema.Table?) -> Bool {
     table?.storage == row.storage && table?.columnNames == row.table.columnNames
   }
@@ -62,7 +62,7 @@ final class FeedTable {
 
   // MARK: - Looking up
 
-  /// The row with a rowid or key in the transaction's state; nil: no such row.
+  /// The row with a rowid or key in the transaction's state; nil if there is no such row.
   func lookUp(rowid: Int64, key: [SQLValue]?) throws -> (rowid: Int64, row: PackedValues)? {
     guard row.storage.isWithoutRowid else { return try read(&lookUp, [.integer(rowid)]) { ["\(rowidName) IS ?1"] } }
     guard let key else { return nil }
@@ -73,10 +73,10 @@ final class FeedTable {
     }
   }
 
-  /// The row that has a key now; nil when none has.
+  /// The row that has a key now; nil if no row has it.
   func lookUp(key: [SQLValue]) throws -> (rowid: Int64, row: PackedValues)? {
     try read(&keyLookUp, key) {
-      // Exactly these values, whatever the collations of the columns.
+      // Keys are compared under BINARY, whatever the collations of the columns are.
       (row.table.key?.names ?? []).enumerated().map { index, name in
         "\(quotedIdentifier(name)) IS ?\(index + 1) AND \(quotedIdentifier(name)) COLLATE BINARY IS ?\(index + 1)"
       }
@@ -111,7 +111,7 @@ final class FeedTable {
     return TableKey.rowidNames.first { !row.table.hasColumn($0) } ?? TableKey.rowidNames[0]
   }
 
-  /// The virtual table goes, and with it all statements over it.
+  /// Drops the virtual table, and all statements that use it.
   func close() {
     (lookUp, keyLookUp) = (nil, nil)
     row.drop()

@@ -17,7 +17,7 @@ final class FeedTables {
   private var checkers: [RoleSchemas.Key?: FragmentChecker] = [:]
   private var byName: [String: FeedTable] = [:]
   private(set) var views: [ChangeView] = []
-  /// Lower-case names of tables that the feed cannot follow, and that the log has named.
+  /// Lower-case names of tables that the feed cannot follow, and that were logged already.
   private var leftOut: Set<String> = []
   private let logger: Logger
 
@@ -30,12 +30,12 @@ final class FeedTables {
   }
 
   var isEmpty: Bool { byName.isEmpty }
-  /// Whether changed rows of a table have to be looked up.
+  /// Whether changed rows of some table must be looked up.
   var mustLookUp: Bool { byName.values.contains { $0.row.isLookedUp } }
 
   func table(_ number: Int) -> FeedTable? { byName.values.first { $0.number == number } }
 
-  /// All that is followed has been read up to an entry of the log.
+  /// Called when all followed tables have been read, at an entry of the log.
   ///
   /// - Parameter last: the number of that entry.
   func noteRead(upTo last: UInt64) {
@@ -47,7 +47,7 @@ final class FeedTables {
     }
   }
 
-  /// By name, the number of the log's entry from which on each table was followed.
+  /// For each table, by name, the number of the log's entry since which it was followed.
   var known: [String: UInt64] {
     var known: [String: UInt64] = [:]
     for (name, table) in byName { known[name] = table.knownSince }
@@ -60,7 +60,7 @@ final class FeedTables {
 
   /// Adopts a new schema.
   ///
-  /// - Returns: the tables that were altered, dropped or made, of those that readers see.
+  /// - Returns: those of the tables that readers see which were altered, dropped or created.
   func take(_ schema: DatabaseSchema) -> [FeedTable] {
     self.schema = schema
     roles = RoleSchemas(rules, schema)
@@ -83,7 +83,7 @@ final class FeedTables {
     return nil
   }
 
-  /// The first schema, of tables that another process has followed.
+  /// Reads the first schema, and follows the tables that another process has followed.
   func restore(_ known: [String: UInt64]) {
     for (name, since) in known { addTable(named: name)?.knownSince = since }
   }
@@ -106,20 +106,20 @@ final class FeedTables {
     views.removeAll { $0 === view }
   }
 
-  /// - Parameter isFirst: whether all tables that are named have to be there.
+  /// - Parameter isFirst: whether all tables named in the request must exist.
   private func open(_ view: ChangeView, isFirst: Bool) throws(FreshetError) {
     let role = try roles.schema(for: view.access)
     let checker = try checker(for: view.access, role)
     let all = role.visible.tables.filter { $0.kind == .table && $0.storage != nil && $0.key != nil }.map(\.name)
     var shown: [TableView] = []
     for name in view.request.tables ?? all {
-      // A table that was deleted may come back.
+      // A table that was deleted may be created again.
       if !isFirst, role.visible.table(name) == nil { continue }
       do throws(FreshetError) {
         let table = try self.view(of: name, view, role, checker)
         if !shown.contains(where: { $0.table === table.table }) { shown.append(table) }
       } catch {
-        // A feed of all tables leaves out those that cannot be read.
+        // If the request is for all tables, those that cannot be read are left out.
         if view.request.names(name) || error.code.isRetryable { throw error }
         noteLeftOut(name, error)
       }
@@ -130,7 +130,7 @@ final class FeedTables {
   private func view(
     of name: String, _ view: ChangeView, _ role: RoleSchema, _ checker: FragmentChecker
   ) throws(FreshetError) -> TableView {
-    // The checker may know a newer schema than the tick does.
+    // The checker may use a newer schema than the tick.
     let columns = role.visible.table(name)?.visibleNames ?? []
     let query = role.narrowed(view.request.query(of: name, columns: columns, view.access))
     let asked = try QueryCompiler.compileChanges(query, checker: checker)
@@ -165,7 +165,7 @@ final class FeedTables {
     return checker
   }
 
-  /// Statements and virtual tables go before the connection does.
+  /// Releases statements and virtual tables, before the connection is closed.
   func close() {
     for view in views { view.hide() }
     for table in byName.values { table.close() }

@@ -2,7 +2,7 @@ import Ground
 import LiveQuery
 import Store
 
-// A commit as bytes.
+// Encodes a commit as bytes.
 extension LoggedCommit {
   var encoded: [UInt8] {
     var writer = ByteWriter()
@@ -24,7 +24,7 @@ extension LoggedCommit {
 
   /// Reads the output of `encoded`. Changes of altered tables are `unknown`; those of deleted tables are left out.
   ///
-  /// - Parameter table: the table with a name and a version; nil: it has changed since.
+  /// - Parameter table: returns the table with a name and a version; nil if it has changed since.
   init(
     _ bytes: Bytes, table: (_ name: String, _ version: Int64) -> (table: FeedTable?, isSame: Bool)
   ) throws(ByteReader.Malformed) {
@@ -55,7 +55,7 @@ extension LoggedChange {
     }
   }
 
-  /// - Returns: nil where its table is gone.
+  /// - Returns: nil if its table does not exist any more.
   fileprivate init?(
     _ reader: inout ByteReader, _ find: (String, Int64) -> (table: FeedTable?, isSame: Bool)
   ) throws(ByteReader.Malformed) {

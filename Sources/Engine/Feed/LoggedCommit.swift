@@ -1,13 +1,14 @@
 import LiveQuery
 import Store
 
-/// The changes of a commit, or of several commits that can only be seen together, in the tables that the feed follows.
+/// The changes of a commit in the tables that the feed follows. It may be of several commits, if these can only be seen
+/// together.
 struct LoggedCommit {
-  /// Counts the log's entries: the position of a reader that has read it.
+  /// The number of the entry in the log, which readers get as a position.
   let number: UInt64
-  /// The number of the state that it leads to: the protocol's `commit`.
+  /// The number of the state after the commit: the protocol's `commit`.
   let commit: Int64
-  /// How many commits it is of.
+  /// The number of commits that it combines.
   let commits: Int64
   let changes: [LoggedChange]
   let byteCount: Int
@@ -22,7 +23,7 @@ struct LoggedCommit {
 }
 
 extension LoggedCommit {
-  /// As above, with the changed tables alone.
+  /// As above, but says only which tables changed, without rows.
   var withoutRows: LoggedCommit {
     var tables: [Int: LoggedChange] = [:]
     for change in changes where change.operation != .schema {
@@ -37,9 +38,9 @@ extension LoggedCommit {
 struct LoggedChange {
   enum Operation: UInt64 {
     case insert, update, delete
-    /// The table was altered, dropped or made.
+    /// The table was altered, dropped or created.
     case schema
-    /// The table changed, and which of its rows did is not known.
+    /// The table changed, but the changed rows are unknown.
     case unknown
   }
 
@@ -48,11 +49,11 @@ struct LoggedChange {
   var rowid: Int64 = 0
   /// The values of the table's key.
   var key: [SQLValue] = []
-  /// The row as it was; nil where that is not known, and for an insertion.
+  /// The row's former values; nil if they are unknown, and for an insertion.
   var former: PackedValues?
-  /// The row as it is; nil for a deletion.
+  /// The row's present values; nil for a deletion.
   var present: PackedValues?
 
-  /// Memory of the change itself, its key, and two arrays with the allocator's overhead.
+  /// The approximate memory, in bytes: the change itself, its key, and two arrays with the allocator's overhead.
   fileprivate var byteCount: Int { 208 + (former?.bytes.capacity ?? 0) + (present?.bytes.capacity ?? 0) }
 }

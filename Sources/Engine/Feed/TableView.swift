@@ -5,8 +5,8 @@ import RankedCollections
 import Store
 import Wire
 
-/// A table's changes as they are shown to readers of one kind: their columns of the rows that they may read and have
-/// asked for.
+/// Shows a table's changes to readers with the same request and rights: the columns that they requested, of the rows
+/// that they may read and requested.
 ///
 /// Owner: the feed's thread.
 final class TableView {
@@ -14,11 +14,11 @@ final class TableView {
   let asked: ChangesStatement
   private let statement: PreparedStatement
   private let tableName: [UInt8]
-  /// With quotes and colons.
+  /// The columns' names as JSON, with quotes and colons.
   private let names: [[UInt8]]
-  /// Whether a column is a part of the rows, and not of the key alone.
+  /// For each column, whether it is a part of the rows, and not only of the key.
   private let isShown: [Bool]
-  /// The rowid's name, which tells rows apart that have NULL in their primary key; nil where none can have it.
+  /// The name of the rowid, which distinguishes rows with NULL in their primary key; nil if no row can have NULL there.
   private let rowidName: [UInt8]?
 
   init(
@@ -40,13 +40,13 @@ final class TableView {
     isShown = asked.columns.indices.map { $0 >= asked.keyCount || asked.isKeyAsked[$0] }
   }
 
-  /// What a reader of the table gets for a change.
+  /// The form in which a reader of the table gets a change.
   enum Sight {
     case nothing
     case delete(former: PackedValues?, key: [SQLValue])
     case insert(PackedValues)
     case update(former: PackedValues?, PackedValues)
-    /// It is unknown whether the reader had the row, and rows that it may not read must not be revealed.
+    /// It is unknown whether the reader had the row, and the row must not be revealed if it did not.
     case unclear
   }
 
@@ -66,7 +66,7 @@ final class TableView {
     }
   }
 
-  /// The row's columns; nil for one that is not seen.
+  /// The columns of a row that readers get; nil if they do not get the row.
   private func seen(_ row: PackedValues, _ rowid: Int64) throws(FreshetError) -> PackedValues? {
     try table.row.withRow(row, rowid: rowid) { () throws(FreshetError) in
       defer { statement.reset() }
@@ -81,7 +81,7 @@ final class TableView {
 
   // MARK: - JSON
 
-  /// - Parameter rowid: of the row.
+  /// - Parameter rowid: the row's rowid.
   func write(_ sight: Sight, rowid: Int64, to writer: inout JSONWriter) {
     switch sight {
     case .nothing, .unclear: break
@@ -136,7 +136,7 @@ final class TableView {
     }
   }
 
-  /// - Parameter other: a row; columns in which both are the same are left out.
+  /// - Parameter other: a row to compare with. Columns that are equal in both rows are left out.
   private func write(
     _ row: PackedValues, _ member: StaticString, butThoseOf other: PackedValues? = nil, to writer: inout JSONWriter
   ) {

@@ -1,7 +1,7 @@
 import LiveQuery
 import RankedCollections
 
-/// Changes that readers got after the kept state: the last known rows.
+/// Changes that readers got after the kept state was made: for each row, the last values that they know.
 struct ToldChanges {
   private struct RowKey: Hashable {
     let table: Int
@@ -11,7 +11,7 @@ struct ToldChanges {
   private struct Told {
     let table: FeedTable
     let rowid: Int64
-    /// Nil: readers know that the row is deleted.
+    /// The row; nil if readers know that it was deleted.
     let row: PackedValues?
   }
 
@@ -23,7 +23,7 @@ struct ToldChanges {
       switch change.operation {
       case .schema, .unknown: unknown[change.table.number] = change.table
       case .insert, .update, .delete:
-        // Rows that nothing tells apart.
+        // Rows with NULL in their key cannot be distinguished.
         if change.key.contains(.null) { unknown[change.table.number] = change.table }
         rows[RowKey(table: change.table.number, key: change.key)] = Told(
           table: change.table, rowid: change.rowid, row: change.present)
@@ -34,8 +34,8 @@ struct ToldChanges {
   /// The changes since the last message to readers.
   ///
   /// - Parameters:
-  ///   - changes: since the state that was kept.
-  ///   - lookUp: the row that has a key now.
+  ///   - changes: the changes since the kept state.
+  ///   - lookUp: returns the row that has a key now.
   func continued(
     by changes: [LoggedChange], lookUp: (FeedTable, [SQLValue]) throws -> (rowid: Int64, row: PackedValues)?
   ) throws -> [LoggedChange] {

@@ -13,18 +13,18 @@ package enum FollowerCommand: Sendable {
   case keep(Query)
   /// Ends a subscription with an error: its client has lost access to it.
   case end(SubscriptionKey, FreshetError)
-  /// One snapshot for a client that does not subscribe.
+  /// Requests one snapshot for a client that does not subscribe.
   case snapshot(SnapshotRequest)
   case sessionClosed(UInt64)
-  /// Requests the number of the first state that a tick sees from now on: `commit` of the protocol; nil: none was seen
-  /// in time.
+  /// Requests the number of the first state that a tick sees from now on: the protocol's `commit`. The reply is nil if
+  /// no tick saw a state in time.
   case commit(reply: @Sendable (Int64?) -> Void)
-  /// A request waits until all followers have reached a commit.
+  /// Waits until all followers have reached a commit.
   case awaitCommit(CommitWaiter)
   case explain(Query, request: UInt64? = nil, reply: @Sendable (Result<Explanation, FreshetError>) -> Void)
-  /// The tables that a role may read.
+  /// Requests the tables that a role may read.
   case schema(Query.Access, request: UInt64? = nil, reply: @Sendable (Result<[DatabaseTable], FreshetError>) -> Void)
-  /// The follower's state, and the error that keeps it from reading the database.
+  /// Requests the follower's status, with the error that keeps it from reading the database.
   case status(reply: @Sendable (FollowerStatus) -> Void)
   /// A reader has ended a job.
   case report(ReaderReport)
@@ -60,11 +60,11 @@ package enum FollowerCommand: Sendable {
   package struct SnapshotRequest: Sendable {
     package var query: Query
     package var window: Window?
-    /// Versions that the client has: only a different one is an answer.
+    /// Names of versions that the client has. The answer must be a different version.
     package var unless: [String] = []
     /// How long to wait for another version.
     package var wait = Duration.zero
-    /// The id for `abandon` and for the client's share of the readers; nil: the request is never abandoned.
+    /// The id for `abandon` and for the client's share of the readers; nil if the request is never abandoned.
     package var id: UInt64?
     /// Called once, on the follower's thread.
     package var reply: @Sendable (Result<SnapshotAnswer, FreshetError>) -> Void
@@ -88,7 +88,7 @@ package enum SnapshotAnswer: Sendable {
 
 /// The state of a follower.
 package struct FollowerStatus: Sendable {
-  /// The error that keeps it from reading the database; nil: none.
+  /// The error that keeps the follower from reading the database; nil if it can.
   package let readingFailure: FreshetError?
   package let statistics: FollowerStatistics
   package let lists: OpenLists

@@ -1,24 +1,25 @@
 package import Ground
 import Store
 
-/// The requests of a follower that cannot be answered yet, by what they wait for.
+/// The requests of a follower that cannot be answered yet, with the reason why each waits.
 ///
 /// A request enters the table when it turns out that it must wait. It leaves when it is answered or refused, or when
 /// its client has left. A list's requests leave in the order in which they came.
 ///
-/// Pure: no SQLite, no threads, no clock. Owner: the follower's thread.
+/// It uses no SQLite, threads or clock. Owner: the follower's thread.
 package struct RequestTable {
   /// The reason why a request waits.
   package enum State: Equatable {
-    /// A list that shows a state not older than the request: how many ticks had seen changes when it was made.
+    /// It waits for a list to show a state that is not older than the request. `asked` is the number of ticks that had
+    /// seen changes when the request was made.
     case list(asked: Int)
-    /// The contents that this reader's job reads.
+    /// It waits for the contents that this reader's job reads.
     case contents(job: UInt64)
-    /// Another version than the client's, or the deadline.
+    /// It waits for another version than the client's, or for the deadline.
     case change(deadline: Instant)
   }
 
-  /// A client, by which its requests are withdrawn.
+  /// The client of a request, by which its requests are withdrawn.
   package enum Client: Hashable {
     /// A subscription, which waits for one answer at a time.
     case subscription(SubscriptionKey)
@@ -27,18 +28,18 @@ package struct RequestTable {
   }
 
   package struct Entry {
-    /// The number of the query that it concerns.
+    /// The number of the query that the request concerns.
     package let list: Int
     package var state: State
-    /// Nil: the request is never withdrawn.
+    /// The client; nil if the request is never withdrawn.
     let client: Client?
     package var subject: WaitingRequest
-    /// Increases with each entry.
+    /// A number that increases with each entry.
     fileprivate let order: UInt64
   }
 
   private var entries: [UInt64: Entry] = [:]
-  /// Entries of each list, in the order in which they came.
+  /// The entries of each list, in the order in which they were added.
   private var byList: [Int: [UInt64]] = [:]
   private var byClient: [Client: UInt64] = [:]
   private var bySession: [UInt64: Set<SubscriptionKey>] = [:]
@@ -58,7 +59,7 @@ package struct RequestTable {
     return (byList[list] ?? []).compactMap { entries[$0] }
   }
 
-  /// The waiting request of a client; nil: none.
+  /// The waiting request of a client; nil if it has no waiting request.
   package func entry(of client: Client) -> Entry? { entries.isEmpty ? nil : byClient[client].flatMap { entries[$0] } }
 
   /// Adds a request. It replaces an earlier request of the same client.
@@ -82,7 +83,7 @@ package struct RequestTable {
     byList[entry.list] = orders
   }
 
-  /// Changes a client's request, at its position.
+  /// Changes a client's request, and keeps its position.
   package mutating func update(_ client: Client, _ change: (inout WaitingRequest) -> Void) {
     guard let order = byClient[client] else { return }
     change(&entries[order]!.subject)
@@ -121,7 +122,7 @@ package struct RequestTable {
     if byList[entry.list]?.isEmpty == true { byList[entry.list] = nil }
   }
 
-  /// Changes what a list's requests wait for, at their positions.
+  /// Changes a list's requests and the reasons why they wait, and keeps their positions.
   package mutating func update(for list: Int, _ change: (inout Entry) -> Void) {
     for order in byList[list] ?? [] { change(&entries[order]!) }
   }
@@ -134,7 +135,7 @@ package struct RequestTable {
 
 extension RequestTable.State {
   package var asked: Int? { if case .list(let asked) = self { asked } else { nil } }
-  /// Whether it waits for the contents that this job reads.
+  /// Whether a request waits for the contents that this job reads.
   package func isContents(of job: UInt64) -> Bool { self == .contents(job: job) }
   package var deadline: Instant? { if case .change(let deadline) = self { deadline } else { nil } }
 }

@@ -1,12 +1,12 @@
-/// One subscription of one channel: a WebSocket session's, or a stream's only one.
+/// Identifies one subscription of one channel, which is a WebSocket session, or a stream with a single subscription.
 ///
 /// A client may reuse an id as soon as it has ended the subscription that had it. `number` distinguishes the two, and
-/// identifies a subscription within its session by itself.
+/// is unique within the session.
 package struct SubscriptionKey: Hashable, Sendable {
   package var session: UInt64
   /// The id that the client chose.
   package var id: String
-  /// Counted from 1; 0 stands for no subscription.
+  /// The subscription's number, counted from 1; 0 stands for no subscription.
   package var number: UInt64
 
   package init(session: UInt64, id: String, number: UInt64 = 0) {

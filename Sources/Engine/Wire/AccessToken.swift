@@ -1,4 +1,5 @@
-/// A client's proof of its identity. A secret: it prints as nothing, so that no log gets it by accident.
+/// A client's proof of its identity. It is secret, and prints as an empty text, so that it does not get into a log by
+/// accident.
 package struct AccessToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   package let text: String
 

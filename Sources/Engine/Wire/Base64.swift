@@ -22,7 +22,7 @@ package enum Base64 {
     }
   }
 
-  /// RFC 4648's base64url as JSON Web Tokens have it, without padding. Nil if the text is malformed.
+  /// Decodes base64url (RFC 4648) without padding, as in JSON Web Tokens. Nil if the text is malformed.
   package static func decodeURL(_ text: Substring) -> [UInt8]? {
     var digits: [UInt8] = []
     for digit in text.utf8 {
@@ -38,7 +38,7 @@ package enum Base64 {
     return decode(String(decoding: digits, as: UTF8.self))
   }
 
-  /// Nil when the text is no base64.
+  /// Decodes base64. Nil if the text is malformed.
   package static func decode(_ text: String) -> [UInt8]? {
     var digits = Array(text.utf8)
     guard digits.count % 4 == 0 else { return nil }

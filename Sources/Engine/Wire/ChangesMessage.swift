@@ -1,10 +1,10 @@
 import LiveQuery
 
-/// The changes of commits in the tables that a client asked for: protocol 4.1.
+/// The changes of commits in the tables that a client requested: protocol 4.1.
 package enum ChangesMessage: Sendable {
-  /// The position from which on the client gets changes.
+  /// The position after which the client gets changes.
   case position(String)
-  /// - Parameter members: laid out as JSON, `position` included.
+  /// - Parameter members: the members as JSON, `position` included.
   case changes(position: String, members: [UInt8])
   /// Changes before the position are unknown.
   case gap(position: String, reason: String)
@@ -30,7 +30,7 @@ package enum ChangesMessage: Sendable {
 }
 
 extension ServerMessage {
-  /// The message as a line of its own, for `application/x-ndjson`.
+  /// Writes the message as a line, for `application/x-ndjson`.
   package func writeLine(to writer: inout JSONWriter) {
     write(to: &writer, id: nil, .objects)
     writer.append("\n")
@@ -38,7 +38,7 @@ extension ServerMessage {
 }
 
 extension JSONWriter {
-  /// A name with its quotes and colon.
+  /// A name as JSON, with its quotes and colon.
   package static func encodedName(_ name: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.name(escaping: name)

@@ -23,7 +23,7 @@ extension ChangesRequest {
     try check()
   }
 
-  /// - Throws: for a member about a table that is not asked for.
+  /// - Throws: if a member concerns a table that the client did not request.
   package func check() throws(FreshetError) {
     guard let tables else { return }
     if tables.isEmpty { throw .badQuery("tables is empty: name some, or leave it out for all") }

@@ -6,16 +6,16 @@ package enum ClientMessage: Sendable {
   case changes(ChangesRequest, since: String?)
   case window(Window)
   case fetch(Window)
-  /// The values of a key, one for each of its columns.
+  /// Requests the place of the row with a key, which has a value for each of its columns.
   case locate([SQLValue])
   case requery(QuerySource, Window?)
   case resync
   case unsubscribe
-  /// - Parameter once: its name, if it may be repeated.
+  /// - Parameter once: the transaction's name, if it may be repeated.
   case transact(TransactionSource, once: String?)
-  /// Concerns no subscription: its id is its own.
+  /// Concerns no subscription. Its id is only that of this message.
   case ping
-  /// Likewise.
+  /// Concerns no subscription either.
   case authenticate(AccessToken)
 
   package struct Subscribe: Sendable {
@@ -40,18 +40,18 @@ package enum ClientMessage: Sendable {
   }
 }
 
-/// A message that cannot be understood, with the `id` it carried when there was one.
+/// A message that cannot be understood, with its `id` if it had one.
 package struct ClientMessageError: Error {
   package var id: String?
   package var error: FreshetError
-  /// The text was not a JSON object at all: protocol 5 ends the connection with 4400.
+  /// Whether the text was not a JSON object at all. Protocol 5 then ends the connection with 4400.
   package var isNotAnObject = false
 }
 
 extension ClientMessage {
   /// Reads one text message.
   ///
-  /// - Returns: the message, and the `id` that it names.
+  /// - Returns: the message and its `id`.
   package static func parse(_ bytes: UnsafeRawBufferPointer) throws(ClientMessageError) -> (String, ClientMessage) {
     let json: JSONValue
     do throws(JSONError) {
@@ -113,7 +113,7 @@ extension MemberReader {
     try members["query"].map { json throws(FreshetError) in try QuerySource(json: json) } ?? .none
   }
 
-  /// A value, or an array for a compound key.
+  /// Reads a key: a value, or an array for a compound key.
   fileprivate func key() throws(FreshetError) -> [SQLValue] {
     guard let json = members["key"] else { throw .badMessage("key is missing") }
     guard case .array(let values) = json else { return [try SQLValue(json: json, what: "key")] }
@@ -141,7 +141,7 @@ extension Window {
     self.init(offset: try reader.count("offset") ?? 0, limit: limit)
   }
 
-  /// The `window` member of a subscription or of a snapshot's body.
+  /// Reads the `window` member of a subscription or of a snapshot's body.
   package init?(json: JSONValue?) throws(FreshetError) {
     switch json {
     case nil, .null: return nil

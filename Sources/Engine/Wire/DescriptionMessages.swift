@@ -39,10 +39,10 @@ extension Explanation {
 }
 
 extension DatabaseTable {
-  /// `{"tables": [{"name", "kind", "key"?, "columns": […], …}], "writes"}` as docs/protocol.md says; what is not so, or
-  /// not there, is left out.
+  /// `{"tables": [{"name", "kind", "key"?, "columns": […], …}], "writes"}` as docs/protocol.md says. Members that are
+  /// false, missing or empty are left out.
   ///
-  /// - Parameter allowsWrites: whether who asks may write statements of their own.
+  /// - Parameter allowsWrites: whether the client may write with its own statements.
   package static func json(_ tables: [DatabaseTable], allowsWrites: Bool) -> [UInt8] {
     var writer = JSONWriter()
     writer.object { object in
@@ -57,7 +57,8 @@ extension DatabaseTable {
 }
 
 extension DatabaseTable {
-  /// A table as `/v1/schema` has it, with what tells the types of its rows; nil: the JSON is no table.
+  /// A table as `/v1/schema` describes it, with the members that determine the types of its rows; nil if the JSON is
+  /// not a table.
   package init?(json: JSONValue) {
     guard case .string(let name)? = json["name"], case .string(let kind)? = json["kind"],
       case .array(let columns)? = json["columns"]

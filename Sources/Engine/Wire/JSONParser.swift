@@ -1,18 +1,18 @@
-/// Why a text is no JSON.
+/// The reason why a text is not JSON.
 package struct JSONError: Error, Equatable {
   package var message: String
-  /// In bytes from the start.
+  /// The place of the error, in bytes from the start.
   package var offset: Int
 }
 
-/// Reads strict JSON (RFC 8259): nothing before or after the value, no control characters in strings, no lone
-/// surrogates. A number too large for a double is an infinity, as `JSONWriter` writes one. If a name comes twice, the
-/// last member counts.
+/// Reads strict JSON (RFC 8259): there may be no text before or after the value, no control characters in strings, and
+/// no lone surrogates. A number too large for a double is read as infinity, as `JSONWriter` writes infinity. If a name
+/// comes twice, the last member counts.
 package struct JSONParser {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
   private var depth = 0
-  /// Deeper nesting is refused: the parser recurses.
+  /// The deepest nesting that is accepted, because the parser recurses.
   private static let depthLimit = 64
 
   private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -111,7 +111,7 @@ package struct JSONParser {
     }
   }
 
-  /// After an element: true at the closing bracket, false after a comma.
+  /// Called after an element. Returns true at the closing bracket, and false after a comma.
   private mutating func endsList(_ closing: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard let byte = current, byte == closing || byte == UInt8(ascii: ",") else {

@@ -1,7 +1,7 @@
 import LiveQuery
 
 extension JSONValue {
-  /// As JSON text; members in order of their names.
+  /// The value as JSON text, with members in the order of their names.
   package var jsonText: String {
     var writer = JSONWriter()
     writer.write(self)

@@ -1,4 +1,4 @@
-/// A JSON text, read. Integers that fit 64 bits stay exact.
+/// A parsed JSON text. Integers that fit 64 bits stay exact.
 package indirect enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -8,7 +8,7 @@ package indirect enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Its kind, for messages to people: "a number", "an array".
+  /// The kind of the value, for messages to people: "a number", "an array".
   package var kind: String {
     switch self {
     case .null: "null"

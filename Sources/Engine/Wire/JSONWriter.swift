@@ -1,22 +1,22 @@
 package import LiveQuery
 
-/// Writes JSON into a byte buffer: no tree of objects, no strings in between.
+/// Writes JSON directly into a byte buffer, without a tree of objects and without strings.
 ///
-/// Commas are the writer's business: it puts one in front of whatever follows something in the same list.
+/// The writer adds commas: one before each element or member except the first of a list.
 ///
-/// The buffer is one block of memory with room in front of the text, which `take` hands over: so a message becomes a
+/// The buffer is one block of memory with free bytes before the text. `take` hands it over, so that a message becomes a
 /// frame without being copied.
 package struct JSONWriter: ~Copyable {
   private var block: UnsafeMutableRawPointer
-  /// Bytes of the block in front of the text.
+  /// The number of free bytes in the block before the text.
   private let headroom: Int
   /// The bytes of the text written so far.
   package private(set) var count = 0
   private var capacity: Int
   private var needsComma = false
 
-  /// - Parameter count: bytes that are likely to be written.
-  /// - Parameter headroom: bytes to leave free in front of the text.
+  /// - Parameter count: the number of bytes that are likely to be written.
+  /// - Parameter headroom: the number of bytes to leave free before the text.
   package init(reserving count: Int = 0, headroom: Int = 0) {
     self.headroom = headroom
     capacity = max(count, 256)
@@ -96,7 +96,7 @@ package struct JSONWriter: ~Copyable {
     close(UInt8(ascii: "}"))
   }
 
-  /// A member's name, in which there is nothing that JSON escapes; its value is written next.
+  /// Writes the name of a member, whose value must be written next. The name must not need escaping.
   package mutating func name(_ name: StaticString) {
     separate()
     append("\"")
@@ -105,34 +105,34 @@ package struct JSONWriter: ~Copyable {
     needsComma = false
   }
 
-  /// A name that a user chose.
+  /// Writes the name of a member that a user chose, and escapes it.
   package mutating func name(escaping name: String) {
     string(name)
     append(UInt8(ascii: ":"))
     needsComma = false
   }
 
-  /// A name that is laid out as JSON already, quotes and colon included.
+  /// Writes a name that is JSON already, quotes and colon included.
   package mutating func name(encoded name: [UInt8]) {
     separate()
     append(name)
     needsComma = false
   }
 
-  /// A value that is laid out as JSON already.
+  /// Writes a value that is JSON already.
   mutating func value(encoded value: [UInt8]) {
     separate()
     append(value)
   }
 
-  /// Members that are laid out as JSON already, commas between them included.
+  /// Writes members that are JSON already, with the commas between them.
   mutating func members(encoded members: [UInt8]) {
     if members.isEmpty { return }
     separate()
     append(members)
   }
 
-  /// A member that needs no escaping.
+  /// Writes a member whose value must not need escaping.
   package mutating func member(_ name: StaticString, _ value: StaticString) {
     self.name(name)
     separate()
@@ -161,7 +161,7 @@ package struct JSONWriter: ~Copyable {
     bool(value)
   }
 
-  /// A member whose name, with quotes and colon, is laid out already.
+  /// Writes a member whose name is JSON already, with quotes and colon.
   package mutating func member(encoded name: [UInt8], _ value: PackedValue) {
     self.name(encoded: name)
     self.value(value)
@@ -172,7 +172,7 @@ package struct JSONWriter: ~Copyable {
     self.value(value)
   }
 
-  /// A member whose value is laid out already.
+  /// Writes a member whose value is JSON already.
   package mutating func member(_ name: StaticString, encoded value: [UInt8]) {
     self.name(name)
     self.value(encoded: value)
@@ -211,7 +211,7 @@ package struct JSONWriter: ~Copyable {
     value.withUTF8 { text(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Text as SQLite holds it; bytes that are not UTF-8 become U+FFFD.
+  /// Writes a text with the bytes that SQLite has. Bytes that are not valid UTF-8 become U+FFFD.
   package mutating func text(_ text: UnsafeRawBufferPointer) {
     separate()
     append(UInt8(ascii: "\""))
@@ -226,7 +226,7 @@ package struct JSONWriter: ~Copyable {
     append(UInt8(ascii: "\""))
   }
 
-  /// Whether the text is ASCII without anything that JSON escapes; eight bytes a step.
+  /// Whether the text is ASCII without characters that JSON escapes. Checks eight bytes at a time.
   private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
     let (ones, tops) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
     var position = 0
@@ -234,9 +234,10 @@ package struct JSONWriter: ~Copyable {
       let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
       let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
       let backslashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-      // A byte's top bit is set where it is below 0x20, or was made zero above; or, harmlessly, behind such a byte.
+      // The top bit of a byte is set if the byte is below 0x20, a quote or a backslash. It may also be set in the byte
+      // after such a byte, which does no harm.
       let odd = (word &- (ones &* 0x20)) | (quotes &- ones) | (backslashes &- ones)
-      // Bytes from 0x80 on are odd themselves, and may hide others.
+      // Bytes from 0x80 on are not ASCII, and may hide others.
       if (odd | word) & tops != 0 { return false }
       position += 8
     }
@@ -274,7 +275,7 @@ package struct JSONWriter: ~Copyable {
 
 // SQLite's values.
 extension JSONWriter {
-  /// Integers beyond this are sent as `{"$int": "…"}`: a double cannot tell them apart.
+  /// Integers beyond this limit are sent as `{"$int": "…"}`, because a double cannot hold all of them exactly.
   private static let exactLimit: Int64 = (1 << 53) - 1
 
   package mutating func value(_ value: PackedValue) {
@@ -305,8 +306,8 @@ extension JSONWriter {
     }
   }
 
-  /// The shortest text that reads back as the same double. JSON has no infinity; 1e999 is read as one everywhere. NaN
-  /// is NULL, as in SQLite.
+  /// Writes the shortest text that is read back as the same double. JSON has no infinity, but all parsers read 1e999 as
+  /// infinity. NaN is written as null, because SQLite reads NaN as NULL.
   private mutating func real(_ value: Double) {
     if value.isNaN { return null() }
     separate()

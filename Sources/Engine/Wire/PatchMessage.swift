@@ -2,23 +2,23 @@ package import LiveQuery
 
 /// A patch: protocol 3.2 and 3.3.
 ///
-/// A class, for a structure of so many lists would be copied on its way.
+/// It is a class, because a structure with so many lists would be copied when it is passed on.
 package final class PatchMessage: Sendable {
   package let from: String
   package let to: String
   package let commit: Int64
   package let total: Int
-  /// Nil when they are as they were.
+  /// The values alongside the result; nil if they are unchanged.
   package let alongside: [NamedValue]?
-  /// The order of a new query that replaces the former one; nil: unchanged.
+  /// The order of a new query that replaces the former one; nil if it is unchanged.
   package let order: RowOrder?
   package let columns: [String]
   package let patch: Patch
-  /// The contents that the patch's indexes mean: one row for each of `patch.contents`.
+  /// The contents that the patch's indexes refer to, one row for each of `patch.contents`.
   package let rows: PackedRows
-  /// For each of them, the columns that `updated` and `moved` list; at least those that differ.
+  /// For each of these rows, the columns that `updated` and `moved` list. They include all columns that differ.
   package let changed: [ColumnSet]
-  /// In a message that was read: the listed columns of each, and no others; empty: `changed` has them.
+  /// In a message that was read, the listed columns of each row. If it is empty, `changed` has the columns.
   package let listed: [[Int]]
 
   package init(
@@ -38,7 +38,7 @@ package final class PatchMessage: Sendable {
     self.listed = listed
   }
 
-  /// The changed columns of a row that moves or is updated: at least those that differ.
+  /// The listed columns of a row that is moved or updated, which include all that differ.
   ///
   /// - Parameter contents: the values of all `rows`.
   package func changes(_ change: Patch.Change, in contents: [[SQLValue]]) -> [(column: Int, value: SQLValue)] {
@@ -87,7 +87,7 @@ package final class PatchMessage: Sendable {
 }
 
 extension JSONWriter {
-  /// A member that is absent when empty.
+  /// Writes a member, unless it is empty.
   fileprivate mutating func list<Element>(
     _ name: StaticString, _ elements: [Element], _ body: (inout JSONWriter, Element) -> Void
   ) {

@@ -1,11 +1,11 @@
 package import LiveQuery
 
 extension Query {
-  /// A query as clients write it: protocol 2.
-  /// Fragments are trimmed, so that queries that differ only in outer white space are equal.
+  /// Reads a query in the form in which clients write it: protocol 2. Fragments are trimmed, so that queries that
+  /// differ only in outer white space are equal.
   ///
-  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for an impossible or unknown one: a misspelt
-  ///   `orderby` must not give an unsorted list.
+  /// - Throws: `bad_message` for a member of the wrong type, `bad_query` for an impossible or unknown member, so that a
+  ///   misspelled `orderby` does not give an unsorted list.
   package init(json: JSONValue) throws(FreshetError) {
     guard case .object(let members) = json else { throw .badMessage("query must be an object, not \(json.kind)") }
     let reader = MemberReader(members: members, prefix: "query.")
@@ -79,7 +79,7 @@ extension Query.SectionBy {
 }
 
 extension MemberReader {
-  /// SQL by name.
+  /// Reads SQL fragments by name.
   fileprivate func fragments(_ member: String) throws(FreshetError) -> [String: String] {
     var fragments: [String: String] = [:]
     for (name, sql) in try object(member) ?? [:] {
@@ -92,7 +92,7 @@ extension MemberReader {
   }
 }
 
-/// Without white space (SQLite's: ASCII) at the ends.
+/// The text without white space at its ends. Only ASCII white space counts, as in SQLite.
 private func trimmed(_ text: String) -> String {
   let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
   let bytes = text.utf8.drop(while: isSpace)

@@ -1,9 +1,9 @@
 package import LiveQuery
 
 extension JSONWriter {
-  /// A query as its clients write it: protocol 2.
+  /// Writes a query in the form in which clients write it: protocol 2.
   ///
-  /// - Parameter isWhole: whether the values of parameters, and what is not the list's own, are written as well.
+  /// - Parameter isWhole: whether parameters' values, and members that do not belong to the list, are written as well.
   package mutating func write(_ query: Query, isWhole: Bool = false) {
     object { object in
       if let name = query.publishedName {
@@ -31,7 +31,7 @@ extension JSONWriter {
     if let every = query.refreshEvery { member("refreshEvery", every / .seconds(1)) }
   }
 
-  /// SQL by name, where there is any.
+  /// Writes SQL fragments by name, if there are any.
   private mutating func member(_ name: StaticString, fragments: [(name: String, sql: String)]) {
     if fragments.isEmpty { return }
     self.name(name)
@@ -43,7 +43,7 @@ extension JSONWriter {
     }
   }
 
-  /// The values of parameters, where there are any.
+  /// Writes the values of parameters, if there are any.
   package mutating func member(_ name: StaticString, _ parameters: Query.Parameters) {
     switch parameters {
     case .named([:]), .positional([]): break

@@ -4,7 +4,7 @@ package import LiveQuery
 package struct RowLayout: Sendable {
   package let shape: Shape
   let columns: [String]
-  /// Where every row has them, names are written as JSON once.
+  /// The columns' names as JSON. They are encoded once, because every row has them.
   let names: [[UInt8]]
 
   package init(columns: [String], shape: Shape) {
@@ -20,7 +20,7 @@ package struct RowLayout: Sendable {
 }
 
 extension JSONWriter {
-  /// A whole row in the layout's shape.
+  /// Writes a whole row in the layout's shape.
   mutating func row(_ rows: PackedRows, _ index: Int, _ layout: RowLayout) {
     rows.withRow(index) { row(&$0, layout) }
   }
@@ -39,7 +39,7 @@ extension JSONWriter {
     }
   }
 
-  /// The columns of a row that `changed` has, always an object.
+  /// Writes the columns of a row that are in `changed`, always as an object.
   mutating func changes(_ rows: PackedRows, _ index: Int, _ layout: RowLayout, _ changed: ColumnSet) {
     rows.withRow(index) { reader in
       object {

@@ -48,7 +48,8 @@ extension JSONWriter {
 }
 
 extension RowOrder {
-  /// The members `order` and `sectionOrder` of a message; nil if it has none. A term that cannot be read is unknown.
+  /// Reads the members `order` and `sectionOrder` of a message; nil if it has neither. A term that cannot be read
+  /// counts as unknown.
   package init?(members json: JSONValue) {
     guard case .array(let terms)? = json["order"] else { return nil }
     self.init()

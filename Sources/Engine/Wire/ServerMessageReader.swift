@@ -1,6 +1,6 @@
 package import LiveQuery
 
-/// Reads a server's messages to one subscription: protocol 3.2. Missing members, and those of another type, throw.
+/// Reads a server's messages to one subscription: protocol 3.2. Throws if members are missing or have the wrong type.
 package struct ServerMessageReader {
   /// The columns of the last snapshot.
   private var columns: [String] = []
@@ -148,7 +148,7 @@ extension JSONValue {
     return value
   }
 
-  /// The elements of a list member; none when it is absent.
+  /// The elements of a member that is a list; empty if the member is missing.
   package func list<Element>(
     _ name: String, _ read: (JSONValue) throws(FreshetError) -> Element
   ) throws(FreshetError) -> [Element] {
@@ -169,7 +169,7 @@ extension JSONValue {
     return elements
   }
 
-  /// A whole number from 0 up.
+  /// A whole number that is not negative.
   package func count() throws(FreshetError) -> Int {
     guard case .integer(let value) = self, value >= 0 else { throw .unreadable("\(kind) where a count should be") }
     return Int(value)
@@ -192,7 +192,7 @@ extension JSONValue {
     return Window(offset: try window.required("offset").count(), limit: try window.required("limit").count())
   }
 
-  /// The values that a member has by name, in the order of their names.
+  /// The values by name in a member, in the order of their names.
   fileprivate func values(_ name: String) throws(FreshetError) -> [NamedValue]? {
     guard let json = self[name], json != .null else { return nil }
     return try json.values()

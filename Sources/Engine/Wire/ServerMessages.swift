@@ -2,13 +2,14 @@ package import LiveQuery
 
 /// A server's message to a subscription: protocol 3.2.
 ///
-/// As JSON it is `{"type":"…","id":` … `,` members `}`. The members are the same for all who share a result.
+/// As JSON it is `{"type":"…","id":` … `,` members `}`. The members are the same for all subscriptions that share a
+/// result.
 package enum ServerMessage {
   case snapshot(Snapshot)
   case rows(RowsMessage)
   case patch(PatchMessage)
   case unsubscribed
-  /// Where the row with a key is; nil when the result has none.
+  /// The place of the row with a key; nil if the result has no such row.
   case located(key: [SQLValue], place: (path: IndexPath, offset: Int)?)
   case committed(CommittedTransaction)
   /// The answer to `ping`.
@@ -27,12 +28,12 @@ package struct RowsMessage: Sendable {
   package var columns: [String]
   /// The new window, in the answer to `window`.
   package var window: Window?
-  /// Offset in the result of the first of the rows sent.
+  /// The offset in the result of the first row of `rows`.
   package var offset: Int
   package var rows: PackedRows
-  /// Which of `rows` this message has.
+  /// The range of `rows` that this message contains.
   package var range: Range<Int>
-  /// In a message that was read: `rows` is a part, and others follow.
+  /// Whether, in a message that was read, `rows` are only a part, and others follow.
   package var isPart = false
   package var isComplete: Bool { range.upperBound == rows.count && !isPart }
 
@@ -64,9 +65,9 @@ extension ServerMessage {
     }
   }
 
-  /// The whole message for a subscription; without an id over HTTP.
+  /// Writes the whole message for a subscription. Over HTTP it has no id.
   ///
-  /// - Parameter members: what `members` returned, when several get them.
+  /// - Parameter members: the result of `members`, if several subscriptions get the message.
   package func write(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {
     writer.object {
       $0.head(type, id)
@@ -81,7 +82,7 @@ extension ServerMessage {
     return writer.bytes
   }
 
-  /// Most often enough: growing copies what was written.
+  /// An estimate that is usually long enough, because growing the buffer copies what was written.
   package var likelyLength: Int {
     switch self {
     case .snapshot(let snapshot): snapshot.range.count * 96 + 1_024
@@ -204,7 +205,7 @@ extension JSONWriter {
     object { $0.members(values) }
   }
 
-  /// Why values are null that cannot be computed, by where the query has them.
+  /// Writes why values are null that cannot be computed, in the same structure as they have in the query.
   mutating func errors(of totals: [NamedValue], _ alongside: [NamedValue]) {
     if totals.isEmpty, alongside.isEmpty { return }
     let errors = [("totals", totals), ("alongside", alongside)].flatMap { place, values in

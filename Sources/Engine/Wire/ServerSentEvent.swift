@@ -2,7 +2,7 @@ package import LiveQuery
 
 // Server-sent events: protocol 4, `/v1/subscriptions` and `/v1/changes`.
 extension ServerMessage {
-  /// Writes the message as an event, whose data is JSON and so holds no line ends.
+  /// Writes the message as an event. Its data is JSON, which contains no line ends.
   package func writeEvent(to writer: inout JSONWriter, id: String?, _ shape: Shape, members: [UInt8]? = nil) {
     writer.append("event: ")
     writer.append(eventType)
@@ -24,7 +24,8 @@ extension ServerMessage {
     }
   }
 
-  /// Named by a client that reconnects: a version that it has whole, "" for none, nil for the previous one.
+  /// The id that a reconnecting client sends back: the name of a version that it has completely; "" if it has no
+  /// version; nil to keep the previous id.
   private var resumeFrom: String? {
     switch self {
     case .snapshot(let snapshot): snapshot.isComplete ? snapshot.version : ""

@@ -1,10 +1,11 @@
 package import LiveQuery
 
-/// The rows of a snapshot for programs that read tables: without sections, version and window.
+/// The rows of a snapshot for programs that read tables, without sections, version and window.
 package enum TableFormat: String, CaseIterable, Sendable {
-  /// RFC 4180, with the names of the columns first. NULL is nothing, a text that is empty is `""`, a blob is base64.
+  /// RFC 4180, with the names of the columns first. NULL is an empty field, an empty text is `""`, and a blob is
+  /// base64.
   case csv
-  /// A JSON object for each row, each on a line.
+  /// A JSON object on one line for each row.
   case ndjson
 
   package var contentType: String {
@@ -70,7 +71,7 @@ private struct CSVWriter {
     switch value {
     case .null: break
     case .integer(let value): bytes += String(value).utf8
-    // As SQLite's own shell has it.
+    // SQLite's own shell writes infinity like this.
     case .real(let value) where value.isInfinite: bytes += (value < 0 ? "-Inf" : "Inf").utf8
     case .real(let value): bytes += value.description.utf8
     case .text(let text): self.text(text)

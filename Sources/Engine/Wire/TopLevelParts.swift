@@ -1,10 +1,10 @@
 extension String {
-  /// Cut at the commas outside of parentheses and quotes.
+  /// The parts of the text between commas outside of parentheses and quotes.
   package var topLevelParts: [String] {
     var parts: [String] = [""]
     var depth = 0
     var quote: Unicode.Scalar?
-    // By scalar: a quote that a combining mark follows is still a quote to SQLite.
+    // The loop goes by scalars, because a quote that a combining mark follows is still a quote to SQLite.
     for character in unicodeScalars {
       if let open = quote {
         if character == open { quote = nil }

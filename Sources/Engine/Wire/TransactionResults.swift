@@ -1,7 +1,7 @@
 package import LiveQuery
 
 extension JSONWriter {
-  /// The outcome of a transaction: members of `committed`, and of the answer to a request.
+  /// Writes the outcome of a transaction: the members of `committed`, and of the answer to a request.
   package mutating func committed(_ committed: CommittedTransaction) {
     member("changes", committed.changes)
     name("commit")

@@ -5,7 +5,7 @@ package enum TransactionSource: Sendable {
   case own([Transaction.Statement])
   case published(name: String, parameters: Query.Parameters)
 
-  /// - Parameter members: of the message, or of the body of a request.
+  /// - Parameter members: the members of the message, or of the body of a request.
   /// - Throws: `bad_message`.
   package init(_ members: [String: JSONValue]) throws(FreshetError) {
     let reader = MemberReader(members: members, prefix: "")
@@ -28,7 +28,7 @@ package enum TransactionSource: Sendable {
     return once
   }
 
-  /// The epoch in which alone the client wants the transaction to run: the member `epoch`.
+  /// The only epoch in which the client wants the transaction to run: the member `epoch`.
   ///
   /// - Throws: `bad_message`.
   package static func epoch(_ members: [String: JSONValue]) throws(FreshetError) -> String? {

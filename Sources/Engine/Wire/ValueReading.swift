@@ -6,9 +6,10 @@ extension FreshetError {
 }
 
 extension SQLValue {
-  /// A parameter or key as clients write it: a JSON scalar, `{"$int": "…"}` or `{"$blob": "<base64>"}`.
+  /// Reads a parameter or key in the form in which clients write it: a JSON scalar, `{"$int": "…"}` or `{"$blob":
+  /// "<base64>"}`.
   ///
-  /// - Throws: `bad_message`, with `what` naming the place.
+  /// - Throws: `bad_message`, with `what` as the name of the place.
   package init(json: JSONValue, what: String) throws(FreshetError) {
     switch json {
     case .null: self = .null
@@ -51,7 +52,7 @@ extension Query.Parameters {
 /// Typed access to the members of one JSON object, with errors that name the place.
 struct MemberReader {
   let members: [String: JSONValue]
-  /// Before a member's name in messages: "query." or "".
+  /// The text before a member's name in messages: "query." or "".
   let prefix: String
 
   func string(_ name: String) throws(FreshetError) -> String? {
@@ -67,18 +68,18 @@ struct MemberReader {
     return value
   }
 
-  /// A whole number from 0 up, small enough to count with.
+  /// A whole number that is not negative, and small enough to count with.
   func count(_ name: String) throws(FreshetError) -> Int? {
     switch members[name] {
     case nil, .null: return nil
     case .integer(let value) where value >= 0 && value <= 1 << 53: return Int(value)
-    // JavaScript has one kind of number: 50.0 is as good as 50.
+    // JavaScript has only one kind of number, so 50.0 means 50.
     case .real(let value) where value >= 0 && value <= 0x1p53 && value.rounded() == value: return Int(value)
     case .some: throw .badMessage("\(prefix)\(name) must be a whole number from 0 up")
     }
   }
 
-  /// Seconds; at least one.
+  /// A number of seconds, at least one.
   func seconds(_ name: String) throws(FreshetError) -> Duration? {
     switch members[name] {
     case nil, .null: return nil
@@ -88,7 +89,7 @@ struct MemberReader {
     }
   }
 
-  /// A list of strings; a single string stands for a list of one.
+  /// A list of strings. A single string stands for a list with one element.
   func strings(_ name: String) throws(FreshetError) -> [String] {
     switch members[name] {
     case nil, .null: return []

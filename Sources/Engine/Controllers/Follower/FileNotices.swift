@@ -2,8 +2,8 @@ import ChangeCapture
 import Logging
 import Store
 
-/// Lines of the log about the file that is followed: how its changes are found, and whether another process checkpoints
-/// it. Each is logged once, until it changes.
+/// Logs how changes of the followed file are found, and whether another process checkpoints it. Each fact is logged
+/// once, until it changes.
 struct FileNotices {
   private var hasRollbackJournal: Bool?
   private var checkpoints = 0
@@ -23,7 +23,7 @@ struct FileNotices {
     }
     if capture.checkpoints == checkpoints || hasNotedCheckpoints { return }
     checkpoints = capture.checkpoints
-    // Each of ours is at most one of those.
+    // Each checkpoint of this process is counted at most once among them.
     if checkpoints <= GuardedCheckpoint.count(of: path) { return }
     hasNotedCheckpoints = true
     if let notice = WALResetBug.notice { logger.notice("another process checkpoints \(path): \(notice)") }

@@ -8,9 +8,9 @@ import Requests
 import Store
 import Wire
 
-// Commands of other threads, each answered at the state that the tick sees.
+// Performs commands of other threads, each at the state that the tick sees.
 extension Follower {
-  /// Performs commands while there is time, fairly between sessions.
+  /// Performs commands until their time is over. Sessions take turns.
   func performCommands() {
     for command in inbox.takeControl() { perform(command) }
     if inbox.isEmpty { return }
@@ -22,7 +22,7 @@ extension Follower {
     if !inbox.isEmpty { context.mustTick = true }
   }
 
-  /// How long one tick performs commands.
+  /// The time in which one tick performs commands.
   private static let commandTime = Nanoseconds.milliseconds(2)
 
   func perform(_ command: FollowerCommand) {
@@ -57,7 +57,7 @@ extension Follower {
     }
   }
 
-  /// Answers a command with an error when the database cannot be read.
+  /// Answers a command with an error if the database cannot be read.
   func refuse(_ command: FollowerCommand, _ error: FreshetError) {
     switch command {
     case .subscribe(let command): delivery.refuse(command, error)
@@ -67,15 +67,15 @@ extension Follower {
     case .schema(_, _, let reply): reply(.failure(error))
     case .status(let reply): reply(status(error))
     case .report(let report): perform(report.failed(error))
-    // The last number is of a state from before what the client wrote.
+    // The last known number may belong to a state before the client's write.
     case .commit(let reply): state.unnumbered.append((context.clock.now + context.intervals.queryTimeout, reply))
     case .unsubscribe, .end, .sessionClosed, .keep, .abandon, .awaitCommit, .stop: perform(command)
     }
   }
 
-  /// Answers requests for a commit number that earlier ticks could not, or that have waited too long.
+  /// Answers requests for a commit number that earlier ticks could not answer, or that have waited too long.
   ///
-  /// - Parameter number: nil: the tick could not read the database either.
+  /// - Parameter number: nil if this tick could not read the database either.
   func numberCommits(_ number: Int64?) {
     if state.unnumbered.isEmpty { return }
     let now = context.clock.now
@@ -110,9 +110,9 @@ extension Follower {
     return result
   }
 
-  /// The error that keeps lists from being read although the tick could begin; nil: none.
+  /// The error that keeps lists from being read, even if the tick could begin; nil if there is no error.
   private var readingFailure: FreshetError? {
-    // An open file can be read without its name, and SQLite's cache without the file.
+    // An open file can still be read after it has lost its name, and SQLite's cache even without the file.
     if followed.isMissing { return FreshetError.databaseMissing }
     if lists.database == nil, let failure = lists.openingFailure { return failure }
     if lists.byQuery.isEmpty || lists.byQuery.values.contains(where: { !$0.machine.hasFailed }) { return nil }
@@ -121,7 +121,7 @@ extension Follower {
 }
 
 extension OpenLists {
-  /// Limits the descriptions to those shown: lists that must be sent wait meanwhile.
+  /// Describes only the lists that are shown, because sending messages waits for this.
   fileprivate init(_ lists: [LiveList]) {
     let sorted = lists.sorted { $0.audience.subscriptions.count > $1.audience.subscriptions.count }
     self.init(

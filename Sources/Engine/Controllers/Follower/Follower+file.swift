@@ -8,7 +8,7 @@ import Logging
 import Requests
 import Store
 
-// The file, which other processes replace, delete and commit to.
+// Handles the file, which other processes replace, delete and commit to.
 extension Follower {
   /// Opens a file that has appeared or has replaced the open one.
   func openIfReplaced() {
@@ -40,16 +40,16 @@ extension Follower {
     takeUpRestored(opened)
   }
 
-  /// Opens the file anew where its connection cannot go on.
+  /// Opens the file anew if the connection cannot be used any more.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether it was opened anew.
   func reopenIfUseless() -> Bool {
     guard followed.isUseless, let database = lists.database else { return false }
     openIfReplaced()
     return lists.database !== database && lists.database != nil
   }
 
-  /// A tick could not read the database.
+  /// Called when a tick could not read the database.
   func noteOutage(_ error: any Error, _ failure: FreshetError) {
     let since = followed.noteFailure(error)
     if !state.hasAnnouncedOutage, context.clock.now >= since + context.intervals.retry {
@@ -61,17 +61,17 @@ extension Follower {
 
   // MARK: - Rests
 
-  /// No list is followed, so commits need not wake the follower. Meaningful after a tick: before it, the files in use
-  /// are unknown.
+  /// Whether no list is followed, so that commits need not wake the follower. Valid only after a tick, because the
+  /// files in use are unknown before.
   var isUnused: Bool {
     isPaced && lists.byQuery.isEmpty && lists.openings.isEmpty && numbers.awaited.isEmpty
       && lists.capture?.hasSeenState != false
   }
 
-  /// How long to leave commits alone; see `Pace`.
+  /// How long to ignore commits; see `Pace`.
   func rest(_ now: Instant) -> Nanoseconds { isPaced && !context.mustTick ? followed.rest(now) : .zero }
 
-  /// How long nothing is due except by a wake.
+  /// How long nothing is due if nothing wakes the follower.
   var pause: Nanoseconds {
     if state.isReleased {
       _ = followed.pause(limit: .max, isUnused: true)

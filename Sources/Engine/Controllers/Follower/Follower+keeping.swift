@@ -4,7 +4,7 @@ import Ground
 import Lists
 import Store
 
-// State that the next process starts from.
+// Keeps the state that the next process starts from.
 extension Follower {
   /// When to save state next, and how long restored tables stay followed.
   struct Keeping {
@@ -12,13 +12,14 @@ extension Follower {
     var hasWritten = false
     /// The extent of the state when it was last kept.
     var kept = Extent()
-    /// Until then tables that were restored are followed, although no list reads them yet.
+    /// Until this time restored tables are followed, even if no list reads them yet.
     var restoredUntil: Instant?
-    /// The state in which the file was closed because nothing was followed.
+    /// The state when the file was closed because nothing was followed.
     var released: StateKeeper.Part?
   }
 
-  /// Counts whose change makes another state worth keeping: ticks that have seen changes, lists, tables.
+  /// Counts of ticks that have seen changes, of lists and of tables. If one of them changes, another state is worth
+  /// keeping.
   struct Extent: Equatable {
     var ticks = -1
     var lists = 0
@@ -29,22 +30,22 @@ extension Follower {
     Extent(ticks: context.statistics.ticks, lists: lists.byQuery.count, tables: lists.capture?.tableCount ?? 0)
   }
 
-  /// When `keepState` has something to do.
+  /// When `keepState` must be called next.
   var nextKeeping: Instant {
     if context.configuration.keeper == nil { return .distantFuture }
     return min(keeping.restoredUntil ?? .distantFuture, keeping.kept == extent ? .distantFuture : keeping.nextWrite)
   }
 
-  /// A state is kept soon after the start, when clients have come back.
+  /// The time from the start to the first kept state, in which clients reconnect.
   private static let firstWrite = Nanoseconds.milliseconds(1_000)
 
-  /// The first file was opened, and capture goes on with what was kept of it, if it was.
+  /// Called when the first file was opened. Capture starts from the kept state, if there is a state of this file.
   func takeUpRestored(_ opened: OpenDatabase) {
     guard let keeper = context.configuration.keeper else { return }
     let now = context.clock.now
-    // Without one a process that is killed takes its epoch with it.
+    // If there is no kept state, the epoch is lost if the process is killed, so a state is kept at once.
     keeping.nextWrite = keeper.epoch == nil ? now : now + Self.firstWrite
-    // Also where no list is open yet: there is a state to keep then.
+    // A tick is needed even if no list is open yet, so that there is a state to keep.
     context.mustTick = true
     defer { keeper.forgetRestored(context.number) }
     let capture = opened.connection.capture
@@ -55,7 +56,7 @@ extension Follower {
     keeping.restoredUntil = now + context.intervals.linger
   }
 
-  /// Between ticks.
+  /// Keeps the state if it is due. To be called between ticks.
   func keepState() {
     guard let keeper = context.configuration.keeper else { return }
     let now = context.clock.now
@@ -71,7 +72,7 @@ extension Follower {
     keeper.keep(part, of: context.number)
   }
 
-  /// The loop has ended, and the lists are still there.
+  /// Keeps the last state. Called when the loop has ended and the lists still exist.
   func keepLastState() {
     guard let keeper = context.configuration.keeper, let part = keptPart() ?? keeping.released else { return }
     keeper.end(with: part, of: context.number)

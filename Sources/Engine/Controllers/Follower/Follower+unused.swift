@@ -5,15 +5,15 @@ import Lists
 import Requests
 import Store
 
-// A file that is not followed is closed. SQLite lets no program leave WAL mode, or have the file for itself
-// (`locking_mode = EXCLUSIVE`), while another one has it open. A connection that is not needed must not be in the way.
+// Closes a file that is not followed. SQLite lets no program leave WAL mode, or lock the file for itself (`locking_mode
+// = EXCLUSIVE`), while another program has it open. A connection that is not needed must not prevent this.
 extension Follower {
-  /// How long nothing must have been followed.
+  /// The time for which nothing must have been followed.
   private static let patience = Nanoseconds.milliseconds(2_000)
 
-  /// Closes the connection when it has not been needed for a while. After a tick.
+  /// Closes the connection if it has not been needed for a while. To be called after a tick.
   func releaseIfUnused() {
-    // Other threads of this process read the replicated files.
+    // Replicated files are kept open, because other threads of this process read them.
     let mayRelease = !context.configuration.readsPosition && !context.configuration.sharesEpochs
     guard mayRelease, isUnused, lists.database != nil, keeping.restoredUntil == nil, inbox.isEmpty, !context.mustTick,
       !isFailing
@@ -34,7 +34,7 @@ extension Follower {
     lists.connectionCloses()
     followed.close()
     state.isReleased = true
-    // No follower sees later changes of the file: its next state gets a new number.
+    // If no follower sees further changes of the file, its next state gets a new number.
     if context.readers.file.users.leave(context.number) { numbers.fileWasReleased() }
   }
 
@@ -58,7 +58,7 @@ extension Follower {
 }
 
 extension Inbox {
-  /// Whether a command is to be performed in a state of the file.
+  /// Whether a command must be performed in a state of the file.
   fileprivate var needsFile: Bool { hasLanes || holdsControl { $0.needsFile } }
 }
 

@@ -33,18 +33,18 @@ final class Follower: Stepped {
 
   struct State {
     var notices = FileNotices()
-    /// Whether subscribers were notified that ticks cannot read the database.
+    /// Whether subscribers were sent the error that ticks cannot read the database.
     var hasAnnouncedOutage = false
-    /// Whether workers step it, so that it may rest.
+    /// Whether workers step the follower, so that it may rest.
     var isPaced = false
     var isStopping = false
-    /// From when on ticks may do without a transaction.
+    /// The time from which on ticks may do without a transaction.
     var framesAloneAt = Instant.distantPast
     /// Requests for a commit number that wait until the database can be read.
     var unnumbered: [(deadline: Instant, reply: @Sendable (Int64?) -> Void)] = []
-    /// Since when nothing has been followed.
+    /// The time since which nothing has been followed.
     var unusedSince: Instant?
-    /// The connection was closed because nothing is followed.
+    /// Whether the connection was closed because nothing is followed.
     var isReleased = false
   }
 
@@ -72,7 +72,7 @@ final class Follower: Stepped {
     do { if let opened = try followed.open() { fileWasOpened(opened) } } catch let error as SQLiteFailure
       where error.isLock
     {
-      // Wait, as for an absent file: locks end.
+      // The follower starts without a connection and retries, as for a missing file, because locks end.
       lists.note(.failure(FreshetError(unreadable: error)))
       if thread.number == 0 {
         logger.warning("the database is locked: waiting for it", metadata: ["path": "\(configuration.path)"])
@@ -80,7 +80,7 @@ final class Follower: Stepped {
     }
   }
 
-  /// Steps of SQLite's virtual machine in a tick, for statements that have no bound of their own: about a second.
+  /// The most steps of SQLite's virtual machine in a tick for statements without a bound of their own, about a second.
   private static let mostSteps = 50_000_000
 
   /// Performs one tick of the work that is due, without waiting.
@@ -97,7 +97,7 @@ final class Follower: Stepped {
     inbox.report()
     context.output.flush()
     checks.step(isBusy: isFailing)
-    // After the tick, so that clients waiting for the result are not delayed.
+    // Memory is returned after the tick, so that clients that wait for its messages are not delayed.
     lists.returnFreeMemory()
     keepState()
     releaseIfUnused()
@@ -136,7 +136,7 @@ final class Follower: Stepped {
 
   // MARK: - Ticks
 
-  /// Before a state is kept.
+  /// Ticks until this capture has reached the state of the others. Called before a state is kept.
   func catchUp() { lists.capture?.catchUp { tick() } }
 
   private func tick() {
@@ -159,7 +159,7 @@ final class Follower: Stepped {
         numbers.awaited.reached(numbers.commit, in: numbers.commits.epoch.name)
         delivery.flush()
         deliverEvents()
-        // Tables that capture began to follow just now, or that are large.
+        // These are pages of tables that are followed since this tick, or that are large.
         if connection.capture.readOn() { context.mustTick = true }
       }
       if connection.hasReadFramesAlone { noteFramesAlone(connection) }
@@ -176,7 +176,7 @@ final class Follower: Stepped {
     } catch {
       // The commands wait for the next tick.
       if reopenIfUseless() { return }
-      // The lists keep what they show, and the next tick follows the same changes again, which is harmless.
+      // The lists keep what they show. The next tick follows the same changes again, which is harmless.
       let failure = FreshetError(unreadable: error)
       noteOutage(error, failure)
       for command in inbox.takeAll() { refuse(command, failure) }
@@ -186,13 +186,14 @@ final class Follower: Stepped {
     }
   }
 
-  /// Whether nothing but lists and patches may have to be read for this tick.
+  /// Whether this tick probably needs to read only what lists and patches require.
   private func mayReadFramesAlone(_ begun: [BegunRun]) -> Bool {
     begun.isEmpty && inbox.isEmpty && !isFailing && lists.requests.isEmpty && delivery.isIdle
       && context.clock.now >= state.framesAloneAt
   }
 
-  /// A tick has begun without a transaction. If it could not read all that it had to, the next ones have transactions.
+  /// Called after a tick that began without a transaction. If it could not read everything that it needed, the next
+  /// ticks have transactions.
   private func noteFramesAlone(_ connection: DatabaseConnection) {
     context.statistics.frameTicks += 1
     if connection.hasLostState { context.statistics.lostStates += 1 }

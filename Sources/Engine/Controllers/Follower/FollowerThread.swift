@@ -6,7 +6,7 @@ package import Requests
 import Store
 import Synchronization
 
-/// Follows queries on a connection of its own, in steps that workers take: the second of the three domains.
+/// Follows queries on a connection of its own, in steps that workers take. This is the second of the three domains.
 ///
 /// Commands arrive in a mailbox; messages leave through `SubscriptionOutput`.
 package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
@@ -24,7 +24,7 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
 
   /// Opens the connection and has the workers step the follower.
   ///
-  /// - Throws: the error that keeps the database from being opened.
+  /// - Throws: the error if the database cannot be opened.
   package init(
     _ configuration: FollowerConfiguration, number: Int, output: any SubscriptionOutput, readers: ReaderPool,
     workers: Workers = .shared, logger: Logger
@@ -34,12 +34,12 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
     mailbox = Mailbox(item)
     let follower = try Follower(
       configuration, output: output, readers: readers, logger: logger, thread: self)
-    // They read the events of files.
+    // The shared workers also read the events of files.
     Workers.shared.start()
     item.start(follower)
   }
 
-  /// Has no workers: `SteppedFollower` calls its ticks.
+  /// Creates a thread object without workers, whose ticks `SteppedFollower` calls.
   init() {
     number = 0
     item = WorkItem(nil)
@@ -51,19 +51,19 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
 
   package func post(_ report: ReaderReport) { post(.report(report)) }
 
-  /// Requests a tick soon: a connection of this process has committed, or a session is drained. Any thread.
+  /// Requests a tick soon, because a connection of this process has committed or a session is drained. Any thread.
   package func requestTick() {
     wantsTick.store(true, ordering: .releasing)
     item.signal()
   }
 
-  /// The thread that steps the follower.
+  /// Whether a tick was requested. To be called on the thread that steps the follower.
   func takeWish() -> Bool { wantsTick.exchange(false, ordering: .acquiringAndReleasing) }
 
-  /// A reader's transaction sees a state. Wakes no thread. Any thread.
+  /// Called when a reader's transaction sees a state. Wakes no thread. Any thread.
   package func noteBegun(_ run: BegunRun) { begun.withLock { $0.append(run) } }
 
-  /// The thread that steps the follower.
+  /// To be called on the thread that steps the follower.
   package func takeBegun(after before: [BegunRun]) -> [BegunRun] {
     begun.withLock { begun in
       if begun.isEmpty { return before }
@@ -73,19 +73,19 @@ package final class FollowerThread: SubscriptionHost, ReportReceiver, Sendable {
     }
   }
 
-  /// Ends the follower and waits until its connection is closed. Must be called once, from a thread that is no worker.
+  /// Ends the follower and waits until its connection is closed. Must be called once, and not from a worker.
   package func stop() {
     post(.stop)
     item.join()
   }
 
-  /// Waiting commands, approximately while a tick performs some. Any thread.
+  /// The number of waiting commands. It is approximate while a tick performs some. Any thread.
   var waitingCommands: Int { mailbox.count + taken.load(ordering: .relaxed) }
 
-  /// The thread that steps the follower.
+  /// Sets the number of commands that were taken but not performed. To be called on the thread that steps the follower.
   func noteTaken(_ count: Int) { if taken.load(ordering: .relaxed) != count { taken.store(count, ordering: .relaxed) } }
 
-  /// The thread that steps the follower.
+  /// Takes all commands. To be called on the thread that steps the follower.
   func takeCommands() -> [FollowerCommand] {
     item.assertIsCurrent()
     return mailbox.isEmpty ? [] : mailbox.takeAll()

@@ -9,7 +9,7 @@ struct Inbox {
   /// Commands without a session, in the order posted.
   private var control: [FollowerCommand] = []
   private var lanes: [UInt64: Lane] = [:]
-  /// Sessions with commands, from `first` on, least recently served first.
+  /// Sessions with commands, from `first` on, the least recently served first.
   private var order: [UInt64] = []
   private var first = 0
 
@@ -32,7 +32,7 @@ struct Inbox {
   /// Reports the number of waiting commands to the thread.
   func report() { thread.noteTaken(count) }
 
-  /// Takes all commands, including those posted meanwhile.
+  /// Takes all commands, including those that were posted since.
   mutating func takeEverything() -> [FollowerCommand] {
     _ = takeIn()
     return takeAll()
@@ -41,16 +41,16 @@ struct Inbox {
   var isEmpty: Bool { control.isEmpty && lanes.isEmpty }
   /// Whether there are commands of sessions.
   var hasLanes: Bool { !lanes.isEmpty }
-  /// Whether a command without a session fits.
+  /// Whether a command without a session meets a condition.
   func holdsControl(_ isFit: (FollowerCommand) -> Bool) -> Bool { control.contains(where: isFit) }
 
-  /// Waiting commands. O(sessions with commands).
+  /// The number of waiting commands. O(sessions with commands).
   var count: Int { lanes.values.reduce(control.count) { $0 + $1.commands.count - $1.next } }
 
   mutating func add(_ commands: [FollowerCommand]) {
     for command in commands {
       guard let session = command.lane else {
-        // A closed session's commands are void.
+        // The commands of a closed session are dropped.
         if case .sessionClosed(let session) = command { lanes[session] = nil }
         if case .abandon(let request) = command { forget(request) }
         control.append(command)
@@ -111,21 +111,22 @@ struct Inbox {
 }
 
 extension FollowerCommand {
-  /// The session whose order the command keeps; nil: it precedes all sessions' commands.
+  /// The session in whose order the command is performed; nil if it is performed before all sessions' commands.
   fileprivate var lane: UInt64? {
     switch self {
     case .subscribe(let command): command.key.session
     case .request(let key, _, _), .unsubscribe(let key), .end(let key, _): key.session
     case .snapshot, .explain: Self.laneOfRequests
-    // The tick prepares the statements, which takes long for many shapes.
+    // After a compilation the tick prepares statements, which takes long for many shapes, so these reports take turns
+    // with sessions.
     case .report(let report): report.isOfCompiling ? Self.laneOfCompiling : nil
     default: nil
     }
   }
 
-  /// For requests without a session; no session has this number.
+  /// The lane of requests without a session. No session has this number.
   fileprivate static let laneOfRequests = UInt64.max
-  /// For what readers have compiled; no session has this number.
+  /// The lane of reports on compilations. No session has this number.
   private static let laneOfCompiling = UInt64.max - 1
 
   /// Whether it is the request for a snapshot or an explanation with this id.

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The memory of large results on their way to clients, in bytes. Any thread.
 ///
-/// A result counts from when a reader has read it until its last part was sent. A result that exceeds the budget by
-/// itself is accepted if it is the only one.
+/// A result counts from the time when a reader has read it until its last part was sent. A single result that exceeds
+/// the budget is accepted if there are no others.
 package final class ContentsBudget: Sendable {
   private let used = Atomic<Int>(0)
   private let limit: Int

@@ -1,13 +1,13 @@
 package import Ground
 import Store
 
-/// How many durations did not exceed each of a few bounds.
+/// A histogram of durations with a few upper bounds.
 package struct DurationHistogram: Sendable {
   package static let bounds: [Nanoseconds] = [
     .milliseconds(1), .milliseconds(10), .milliseconds(100), .milliseconds(1_000), .milliseconds(10_000),
   ]
 
-  /// For each bound, how many durations did not exceed it.
+  /// For each bound, the number of durations that did not exceed it.
   package private(set) var counts = [Int](repeating: 0, count: bounds.count)
   package private(set) var count = 0
   package private(set) var sum = Nanoseconds.zero

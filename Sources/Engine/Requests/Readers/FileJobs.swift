@@ -2,20 +2,20 @@ import Ground
 
 /// The jobs of one file that wait for readers.
 ///
-/// The next job belongs to the requester with the fewest running jobs of the file, and among those to the one least
-/// recently served.
+/// The next job belongs to the requester with the fewest running jobs of the file. If several have the fewest, it
+/// belongs to the one that was served least recently.
 struct FileJobs {
-  /// By requester, in the order posted.
+  /// The waiting jobs of each requester, in the order in which they were posted.
   private var waiting: [Requester: [ReaderJob]] = [:]
-  /// Requesters with waiting jobs, least recently served first.
+  /// Requesters with waiting jobs, the least recently served first.
   private var order: [Requester] = []
   /// How many wait.
   private(set) var count = 0
-  /// How many readers work for the file.
+  /// The number of readers that work for the file.
   var running = 0
   /// How long jobs waited before they began.
   var waits = DurationHistogram()
-  /// No job is begun any more; signalled when the last running one has ended.
+  /// Set if no job may begin any more. Signaled when the last running job has ended.
   var stopped: WakeSignal?
 
   var isEmpty: Bool { order.isEmpty }
@@ -26,16 +26,16 @@ struct FileJobs {
     count += 1
   }
 
-  /// Where the next job is.
+  /// The position of the next job.
   struct Place {
     fileprivate let turn: Int
     fileprivate let index: Int
   }
 
   /// - Parameters:
-  ///   - running: by requester, how many jobs of the file run.
-  ///   - most: how many jobs of a requester may run while others of the file wait.
-  ///   - isFit: whether the reader may do a job.
+  ///   - running: the number of running jobs of the file, by requester.
+  ///   - most: the most running jobs of a requester while other requesters of the file wait.
+  ///   - isFit: returns whether the reader may do a job.
   func next(_ running: [Requester: Int], most: Int, isFit: (ReaderJob) -> Bool) -> Place? {
     let isAlone = order.count == 1
     var best: (place: Place, count: Int)?
@@ -69,7 +69,7 @@ struct FileJobs {
     return false
   }
 
-  /// - Returns: how many jobs of the requester waited.
+  /// - Returns: the number of waiting jobs of the requester that were removed.
   mutating func removeAll(of requester: Requester) -> Int {
     guard let jobs = waiting[requester] else { return 0 }
     count -= jobs.count

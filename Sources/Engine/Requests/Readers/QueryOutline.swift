@@ -1,10 +1,10 @@
 import LiveQuery
 import Store
 
-/// A query's SQL without possible values, for an operator's log.
+/// A query's SQL without anything that may be a value, for an operator's log.
 ///
-/// SQLite reads a double-quoted name that no column has as a text, so such names are shown only where they cannot be
-/// texts.
+/// SQLite reads a double-quoted name as a text if no column has the name. So double-quoted names are shown only where
+/// they cannot be texts.
 struct QueryOutline: CustomStringConvertible {
   let description: String
 
@@ -18,7 +18,7 @@ struct QueryOutline: CustomStringConvertible {
     description = parts.joined(separator: " ")
   }
 
-  /// The tables that it is selected from.
+  /// The `from` of the query, without anything that may be a value.
   static func tables(of query: Query) -> String { outline(query.from, beginsWithName: true) }
 
   private static func list(_ fragments: [String], _ none: String = "") -> String {

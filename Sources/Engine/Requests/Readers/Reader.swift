@@ -6,26 +6,26 @@ import Logging
 import Store
 import Synchronization
 
-/// Does jobs of any file, one after the other, on connections of its own.
+/// Does jobs of all files, one after another, on connections of its own.
 ///
 /// Owner: the worker's thread. Mutable state: connections to the files of the last jobs.
-// @unchecked: `connections` is guarded by `lock`; the one that a job uses belongs to the thread until the job has
-// ended.
+/// @unchecked: `lock` guards `connections`. The connection that a job uses belongs to the thread until the job has
+/// ended.
 final class Reader: @unchecked Sendable {
   private let number: Int
   private let queue: ReaderQueue
   private let clock: MonotonicClock
   let worker = Worker()
   private let lock = HeldLock()
-  /// Least recently used first.
+  /// Connections, the least recently used first.
   private var connections: [ReaderConnection] = []
   private var nextSweep = Instant.distantPast
-  /// Whether it has worked since it last returned memory.
+  /// Whether it has done jobs since it last returned memory to the system.
   private var hasWorked = false
 
-  /// How many connections it keeps open.
+  /// The most connections that it keeps open.
   static let mostConnections = 16
-  /// How often it closes connections to files that are not followed, while it always has jobs.
+  /// How often it closes connections to files that are not followed any more, if it always has jobs.
   private static let sweepInterval = Nanoseconds.milliseconds(1_000)
 
   init(_ number: Int, _ queue: ReaderQueue, _ clock: MonotonicClock) {
@@ -45,7 +45,7 @@ final class Reader: @unchecked Sendable {
     locked { connections = [] }
   }
 
-  /// How many connections are kept. Any thread.
+  /// The number of connections. Any thread.
   var connectionCount: Int { locked { connections.count } }
 
   // MARK: - Jobs
@@ -65,7 +65,7 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// - Returns: the job, if it must be done again.
+  /// - Returns: the job, if it must be done again; nil otherwise.
   private func perform(_ job: ReaderJob, _ interruption: Interruption) -> ReaderJob? {
     guard let file = job.file else { return nil }
     do {
@@ -89,7 +89,7 @@ final class Reader: @unchecked Sendable {
   // MARK: - Connections
 
   private func connection(to file: ReaderFile) -> ReaderConnection {
-    // Released after the lock.
+    // The connection is released after the lock.
     var closed: ReaderConnection?
     defer { withExtendedLifetime(closed) {} }
     lock.lock()
@@ -104,7 +104,7 @@ final class Reader: @unchecked Sendable {
   /// Closes the connection to a file that has no jobs any more. Any thread.
   func forget(_ file: ReaderFile) { locked { connections.removeAll { $0.file === file } } }
 
-  /// Whether another connection has closed files that are lost. Some atomic loads.
+  /// Whether another holder has closed lost files. Takes some atomic loads.
   private var mustLook: Bool { locked { connections.contains { $0.holder.mustLook } } }
 
   private func letGo() {
@@ -120,7 +120,7 @@ final class Reader: @unchecked Sendable {
     }
   }
 
-  /// After a second without jobs. Returns the memory of past work once, and closes files that are not followed.
+  /// Called after a second without jobs. Returns the memory of past work once, and closes files that are not followed.
   private func rest() {
     sweep()
     guard hasWorked else { return }
@@ -135,7 +135,7 @@ final class Reader: @unchecked Sendable {
     return body()
   }
 
-  /// Gives precedence to followers and sockets.
+  /// Lowers the thread's priority, so that followers and sockets take precedence.
   private func lowerPriority() {
     #if os(Linux)
       // On Linux, this sets only the calling thread's priority.

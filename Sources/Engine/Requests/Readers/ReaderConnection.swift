@@ -4,11 +4,11 @@ import LiveQuery
 import Logging
 import Store
 
-/// All that readers need of a file.
+/// Everything that readers need to know of a file.
 ///
 /// Any thread.
 final class ReaderFile: Sendable {
-  /// In the queue.
+  /// The file's number in the queue.
   let number: Int
   let logger: Logger
   private let file: FollowedFile
@@ -51,7 +51,7 @@ final class ReaderConnection {
     holder = file.holder(wake)
   }
 
-  /// Runs `body` in a read transaction; on another connection where this one cannot go on.
+  /// Runs `body` in a read transaction. If this connection cannot be used any more, a new one is opened first.
   func snapshot(_ body: (ReaderDatabase) throws -> Void) throws {
     let database = try open()
     do { try database.snapshot { try body(database) } } catch {
@@ -61,7 +61,7 @@ final class ReaderConnection {
     }
   }
 
-  /// Opens the file that has the name now, unless it is open.
+  /// Opens the file at the path, unless it is open.
   private func open() throws -> ReaderDatabase {
     if holder.finding == .same, let database = holder.connection { return database }
     holder.close()

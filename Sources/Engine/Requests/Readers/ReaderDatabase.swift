@@ -28,7 +28,7 @@ package final class ReaderDatabase: FileConnection {
   /// Statements of the queries run last, oldest first.
   private var statements: [(compiled: CompiledQuery, statements: QueryStatements)] = []
   private static let mostStatements = 32
-  /// The number of the schema that was read; nil: none.
+  /// The number of the schema that was read; nil if no schema was read.
   private var schemaVersion: Int64?
 
   private let path: String
@@ -46,14 +46,14 @@ package final class ReaderDatabase: FileConnection {
     self.clock = clock
   }
 
-  /// Frees what only speeds up repeated queries. To be called outside a transaction.
+  /// Frees memory that only speeds up repeated queries. To be called outside a transaction.
   func releaseMemory() {
     statements = []
     connection.releasePages()
     for checker in checkers.values { checker.releasePages() }
   }
 
-  /// Runs `body` in one read transaction, knowing the schema that it sees.
+  /// Runs `body` in one read transaction. Reads the schema first, if it has changed.
   func snapshot(_ body: () throws -> Void) throws {
     _ = connection.restoreSharedMemory()
     try connection.snapshot {
@@ -104,7 +104,7 @@ package final class ReaderDatabase: FileConnection {
   /// Reads a version's contents, or runs its query if the file has changed.
   package func read(_ request: ReadRequest, _ interruption: Interruption) throws(FreshetError) -> ReadResult {
     guard let compiled = request.run.compiled else { throw FreshetError(.internal, "a query that was not compiled") }
-    // Kept contents do not depend on the file's state.
+    // Contents that are kept do not depend on the file's present state.
     if !compiled.isRefetched, !connection.place.isSame(as: request.place) {
       return .moved(try run(request.run, interruption))
     }

@@ -6,7 +6,7 @@ package import QueryCompiler
 package import RankedCollections
 package import Store
 
-/// On whose behalf readers work: requesters share them fairly.
+/// The client or part of the server that a job is done for. Requesters share the readers fairly.
 package enum Requester: Hashable, Sendable {
   /// A session or a stream.
   case session(UInt64)
@@ -25,16 +25,16 @@ package enum Requester: Hashable, Sendable {
 /// Exactly one of `body` and `failed` is called, on the reader's thread. If the job is cancelled first, possibly
 /// neither.
 package struct ReaderJob: Sendable {
-  /// Unique among the jobs of the file.
+  /// The job's number, unique among the jobs of the file.
   let id: UInt64
   let requester: Requester
-  /// Runs in a read transaction.
+  /// Does the job, in a read transaction.
   let body: @Sendable (ReaderDatabase, Interruption) throws(FreshetError) -> Void
   /// Called with the reason if the job could not be done.
   let failed: @Sendable (FreshetError) -> Void
-  /// Whether it has run long before and was interrupted for other jobs.
+  /// Whether it ran for long before, and was interrupted for other jobs.
   var isLong = false
-  /// Whether it was interrupted because its reader got too little of a processor.
+  /// Whether it was interrupted because its reader got too little processor time.
   var hasStarved = false
   /// The file that it reads; set when it is posted.
   var file: ReaderFile?
@@ -53,7 +53,7 @@ package struct ReaderJob: Sendable {
   }
 }
 
-/// A reader has begun to run a followed query, in a state that perhaps no tick has seen.
+/// A run of a followed query that a reader has begun, in a state that perhaps no tick has seen.
 package struct BegunRun: Sendable {
   /// The job's number.
   package let id: UInt64
@@ -66,17 +66,18 @@ package struct BegunRun: Sendable {
 }
 
 /// A run of a query on a reader's thread.
-// @unchecked: handed from one thread to another; trees share nodes, which are changed in place only by a single owner.
+/// @unchecked: it is handed from one thread to another. Trees share nodes, and a node is changed in place only while it
+/// has a single owner.
 package struct RunRequest: @unchecked Sendable {
   let query: Query
-  /// Nil: the reader compiles it.
+  /// The compiled query; nil if the reader must compile it.
   var compiled: CompiledQuery?
-  /// The former result, to be turned into the new one.
+  /// The former result, which the run turns into the new one.
   var before: (editor: SectionedTreeEditor, memory: ReaderMemory)?
-  /// The contents to read as well, as a window of the result; nil: none.
+  /// The contents to read as well, as a window of the result; nil if none are wanted.
   var wanted: WantedContents?
   let settings: ReaderSettings
-  /// From compiling to reading the last contents.
+  /// The longest time from compiling the query to reading the last contents.
   let timeout: Nanoseconds
 
   package init(
@@ -94,14 +95,15 @@ package struct RunRequest: @unchecked Sendable {
 
 /// Rows whose contents are wanted.
 package struct WantedContents: Hashable, Sendable {
-  /// Nil: all rows.
+  /// The window of the rows; nil for all rows.
   package var window: Window?
 
   package init(window: Window? = nil) {
     self.window = window
   }
 
-  /// In a result with more rows, looking the wanted ones up costs less than keeping every row that the run passes.
+  /// The most rows whose contents a run keeps. In a result with more rows, looking up the wanted rows costs less than
+  /// keeping every row that the run reads.
   var rowsToKeep: Int { window.map { 4 * min($0.limit, 1 << 20) } ?? .max }
 
   package func range(total: Int) -> Range<Int> { window?.range(total: total) ?? 0..<total }
@@ -123,7 +125,7 @@ package struct ReadRequest: @unchecked Sendable {
   let run: RunRequest
   let wanted: WantedContents
   let tree: SectionedTree
-  /// The state that the version shows.
+  /// The state that the version belongs to.
   let place: StatePlace
 
   package init(run: RunRequest, wanted: WantedContents, tree: SectionedTree, place: StatePlace) {
@@ -137,11 +139,11 @@ package struct ReadRequest: @unchecked Sendable {
 /// A comparison of a version with a fresh run, on a reader's thread.
 // @unchecked: as `RunRequest`.
 package struct CheckRequest: @unchecked Sendable {
-  /// `before` is the result to be confirmed as different; nil: it is not suspected yet.
+  /// The run to make. `before` is the result to be confirmed as different; nil if it is not suspected yet.
   let run: RunRequest
   let tree: SectionedTree
   let alongside: [NamedValue]
-  /// The state that the version shows.
+  /// The state that the version belongs to.
   let place: StatePlace
 
   package init(run: RunRequest, tree: SectionedTree, alongside: [NamedValue], place: StatePlace) {
@@ -160,13 +162,13 @@ package enum CheckResult: Sendable {
   case moved
 }
 
-/// Whom readers work for.
+/// Receives the reports of readers.
 package protocol ReportReceiver: AnyObject, Sendable {
   /// Any thread.
   func post(_ report: ReaderReport)
-  /// A reader's transaction sees a state. Wakes no thread. Any thread.
+  /// Called when a reader's transaction sees a state. Wakes no thread. Any thread.
   func noteBegun(_ run: BegunRun)
-  /// Runs that have begun since the last call, after those in `before`. The receiver's thread.
+  /// Appends the runs that have begun since the last call to `before`. To be called on the receiver's thread.
   func takeBegun(after before: [BegunRun]) -> [BegunRun]
 }
 
@@ -219,6 +221,6 @@ package struct Recompilation: Sendable {
 package enum ReadResult: Sendable {
   /// The contents of the requested version.
   case contents(PackedRows)
-  /// The file has changed: the query's present result, with its contents.
+  /// The file has changed: the query's present result, with the contents of its rows.
   case moved(RunResult)
 }

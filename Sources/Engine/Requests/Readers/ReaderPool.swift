@@ -5,8 +5,8 @@ package import Logging
 import Store
 import Synchronization
 
-/// One file's way to the readers, which run everything that may take long: first and further runs of queries, reads of
-/// many rows, and compilation of clients' queries. Followers join the results to their lists; see
+/// Gives one file access to the readers, which do everything that may take long: first and further runs of queries,
+/// reads of many rows, and compilation of clients' queries. Followers join the results to their lists; see
 /// `docs/architecture.md`.
 ///
 /// Any thread.
@@ -21,9 +21,9 @@ package final class ReaderPool: Sendable {
   private let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - access: the rights of roles to read.
-  ///   - readers: the threads, shared with other files; nil: it has its own.
-  ///   - count: the number of its own threads; 0: `runAll` does the jobs.
+  ///   - access: what each role may read.
+  ///   - readers: threads that are shared with other files; nil if the pool has its own.
+  ///   - count: the number of its own threads; 0 if `runAll` does the jobs.
   ///   - contentsBytes: the most bytes of large results on their way to clients.
   ///   - clock: the followers' clock.
   ///   - slow: receives the durations of all runs.
@@ -75,7 +75,7 @@ package final class ReaderPool: Sendable {
 
   /// Does all jobs on the caller's thread.
   ///
-  /// - Returns: whether there were any.
+  /// - Returns: whether there were jobs.
   package func runAll() -> Bool {
     let hasJobs = counts.waiting > 0
     readers.runAll()

@@ -4,24 +4,25 @@ import Synchronization
 
 /// The jobs for readers, shared fairly between files, and for each file between requesters.
 ///
-/// The next job belongs to the file for which the fewest readers work, and among those to the one least recently
-/// served; `FileJobs` has the order within a file. A file never has more than half of the readers while others wait,
-/// nor has a requester while others of its file do. A job that runs longer than `quantum` while others wait is
-/// interrupted once, and done again as a long job. At least one reader takes no long jobs, so a short job waits at most
-/// for one quantum.
+/// The next job belongs to the file with the fewest readers working for it. If several files have the fewest, it
+/// belongs to the one that was served least recently. `FileJobs` has the order within a file. A file never has more
+/// than half of the readers while other files wait, and a requester never has more than half while other requesters of
+/// its file wait. A job that runs longer than `quantum` while others wait is interrupted once, and done again as a long
+/// job. At least one reader takes no long jobs, so a short job waits at most for one quantum.
 ///
-/// Readers have a low priority. A job whose reader starves on a busy machine is interrupted once, and done again: one
-/// more reader, the brisk one, has the process's own priority, and takes such jobs alone.
+/// Readers have a low priority. If a reader gets too little processor time on a busy machine, its job is interrupted
+/// once, and done again by one more reader, the brisk one. This reader has the process's own priority, and takes only
+/// such jobs.
 final class ReaderQueue: Sendable {
   private struct State {
     var files: [Int: FileJobs] = [:]
-    /// Files with waiting jobs, least recently served first.
+    /// Files with waiting jobs, the least recently served first.
     var order: [Int] = []
     /// Keyed by reader.
     var running: [Int: Running] = [:]
     var idle: [Int] = []
     var isStopping = false
-    /// Files so far.
+    /// The number of files added so far.
     var lastFile = 0
   }
 
@@ -48,12 +49,12 @@ final class ReaderQueue: Sendable {
     self.processorTime = processorTime
   }
 
-  /// The number of the reader for jobs that starved.
+  /// The number of the reader for jobs whose readers got too little processor time.
   var brisk: Int { readers }
 
   /// Takes jobs of one more file from now on.
   ///
-  /// - Returns: its number.
+  /// - Returns: the file's number.
   func addFile() -> Int {
     state.withLock { state in
       state.lastFile += 1
@@ -62,21 +63,21 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// Files whose jobs are taken.
+  /// The number of files whose jobs are taken.
   var fileCount: Int { state.withLock { $0.files.count } }
 
   enum Addition {
     case waits
-    /// This waiting reader must be woken.
+    /// The job was added, and this waiting reader must be woken.
     case wakes(Int)
-    /// Too many jobs wait.
+    /// The job was refused, because too many jobs wait.
     case refused
   }
 
   /// The most waiting jobs of all requesters of a file.
   private static let mostWaiting = 10_000
 
-  /// Jobs of a file that was stopped are dropped.
+  /// Adds a job of a file. If the file was stopped, the job is dropped.
   func add(_ job: ReaderJob, of file: Int) -> Addition {
     var job = job
     job.postedAt = clock.now
@@ -98,7 +99,7 @@ final class ReaderQueue: Sendable {
     return state.idle.remove(at: isBriskIdle ?? place)
   }
 
-  /// The next job for a reader; nil: none, and the reader will be woken.
+  /// The next job for a reader; nil if it must wait to be woken.
   func next(for reader: Int) -> (job: ReaderJob, interruption: Interruption)? {
     state.withLock { state in
       guard !state.isStopping, let (file, job) = take(&state, isBrisk: reader == brisk) else {
@@ -113,7 +114,7 @@ final class ReaderQueue: Sendable {
     }
   }
 
-  /// On the reader's thread.
+  /// The interruption of a job, which is made on the reader's thread.
   private func interruption(of job: ReaderJob, _ reader: Int) -> Interruption {
     let now = clock.now
     let share =
@@ -151,9 +152,9 @@ final class ReaderQueue: Sendable {
     return running
   }
 
-  /// A reader's job has ended.
+  /// Called when a reader's job has ended.
   ///
-  /// - Returns: a reader to wake, if the job that ended kept it waiting.
+  /// - Returns: a reader to wake, if it was waiting for the end of this job.
   func end(_ reader: Int) -> Int? {
     state.withLock { state in
       if let file = state.running.removeValue(forKey: reader)?.file {

@@ -5,7 +5,7 @@ package import Store
 
 /// Settings that all readers of a follower share.
 package struct ReaderSettings {
-  /// Seeds the stamps of contents.
+  /// The seed of the stamps of contents.
   let seed = UInt64.random(in: 0...UInt64.max)
   package var limits: ResultReader.Limits
   package let clock: MonotonicClock
@@ -15,7 +15,7 @@ package struct ReaderSettings {
     self.clock = clock
   }
 
-  /// Rows from which on memory is given back after a run.
+  /// The number of rows from which on free memory is returned to the system after a run.
   package static let largeFrom = 20_000
 
   package func reader(_ statements: QueryStatements, _ parameters: [SQLValue]) -> ResultReader {

@@ -4,14 +4,14 @@ package import Logging
 import Store
 import Synchronization
 
-/// Slow runs of queries: logged, and counted by query.
+/// Logs slow runs of queries, and counts them by query.
 ///
-/// Memory is bounded: `capacity` queries have counts of their own. Beyond that, the one with the fewest slow runs joins
-/// the others, so queries that are often slow stay.
+/// Its memory is limited: `capacity` queries have counts of their own. If there are more, the one with the fewest slow
+/// runs is counted among the others, so queries that are often slow keep their counts.
 ///
-/// Any thread: one lock.
+/// Any thread. One lock guards the state.
 package final class SlowQueries: Sendable {
-  /// Runs that take at least this long are slow; zero: none.
+  /// Runs that take at least this long are slow; zero if no runs are.
   private let threshold: Nanoseconds
   /// Names of published queries.
   private let names: [Fingerprint: String]
@@ -21,12 +21,12 @@ package final class SlowQueries: Sendable {
 
   /// A slow query.
   package struct Slow: Sendable {
-    /// Without its parameters' values and without who asked.
+    /// The query without its parameters' values and without the client's identity.
     package let query: Query
     package fileprivate(set) var count = 0
     package fileprivate(set) var last = Nanoseconds.zero
     package fileprivate(set) var longest = Nanoseconds.zero
-    /// Increases with each slow run of any query.
+    /// The time order of slow runs: a number that increases with each slow run of any query.
     fileprivate var order = 0
 
     fileprivate init(_ query: Query) {
@@ -46,7 +46,7 @@ package final class SlowQueries: Sendable {
     self.logger = logger
   }
 
-  /// A query's run has ended, successfully or not.
+  /// Called when a query's run has ended, successfully or not.
   package func note(_ query: Query, _ duration: Nanoseconds) {
     guard threshold > .zero, duration >= threshold else { return }
     let fingerprint = Fingerprint(of: query)
@@ -81,7 +81,7 @@ package final class SlowQueries: Sendable {
     }
   }
 
-  /// Slow runs of each query with a count of its own, and of all others.
+  /// The number of slow runs of each query with a count of its own, and of all other queries together.
   package var counts: (queries: [(fingerprint: Fingerprint, count: Int)], others: Int) {
     state.withLock { state in
       (
