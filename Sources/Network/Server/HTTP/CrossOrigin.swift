@@ -23,7 +23,7 @@ struct CrossOrigin: Sendable {
     ]
   }
 
-  /// The answer to OPTIONS, which browsers ask before what a form could not have sent.
+  /// The answer to OPTIONS, which browsers send before a request that no form could have sent.
   ///
   /// - Parameter methods: those of the route.
   func preflight(_ methods: String) -> HTTPAnswer {
