@@ -265,7 +265,7 @@ export class OpenTable {
     list.addEventListener("keydown", (event) => {
       if (!/** @type {Element} */ (event.target).matches(".live-row")) return;
       if (event.key === " ") open(cursor.row);
-      // Handled before the list, for which Escape leaves the rows.
+      // Handled before the list, where Escape would leave the rows.
       else if (event.key === "Escape" && this.context.isRowOpen()) this.context.closeRow();
       else return;
       event.preventDefault();
