@@ -105,7 +105,7 @@ class Server(Process):
         ])
 
     def write(self, number):
-        """True when it was acknowledged, False when it was refused, None when that is not known."""
+        """True if the write was acknowledged, False if it was refused, None if that is unknown."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         try:
             body = {"statements": [{"sql": "INSERT OR IGNORE INTO acknowledged(id, text) VALUES (?, ?)", "params": [number, self.name]}]}

@@ -9,7 +9,7 @@ export class TemplatedElement extends FollowingElement {
   recipes = new Recipes(this);
 
   /**
-   * Called when rows must be made again, in another way.
+   * Called when a setting has changed and the rows must be drawn again.
    *
    * @protected
    */

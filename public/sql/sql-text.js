@@ -43,9 +43,9 @@ export function isReading(statement) {
 }
 
 /**
- * The SELECT with numbered rows, for one whose rows no columns identify.
+ * Adds row numbers to a SELECT whose columns may not identify its rows.
  *
- * @param {string} select @param {string} column the name of their number
+ * @param {string} select @param {string} column the name of the column with the numbers
  */
 export function numbered(select, column) {
   // The line break keeps a comment at its end from swallowing the parenthesis.

@@ -153,9 +153,9 @@ export class SQLView {
   }
 
   /**
-   * Proposes keys from the columns of the SELECT, which its numbered rows show.
+   * Proposes keys from the columns of the SELECT; reads their names from a list of its numbered rows.
    *
-   * @returns {Promise<boolean>} false: that is unknown
+   * @returns {Promise<boolean>} false if they are unknown
    */
   async #proposeKeys() {
     const shown = this.#shown;

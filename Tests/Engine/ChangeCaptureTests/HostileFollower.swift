@@ -139,7 +139,7 @@ final class HostileFollower {
     }
   }
 
-  /// Every second field.
+  /// Fields whose values are remembered: every second one, or none.
   private func remembered(_ storage: TableStorage) -> [Int] {
     options.remembers
       ? storage.table.layout.columnBits.indices.filter { $0 % 2 == storage.table.name.utf8.count % 2 } : []

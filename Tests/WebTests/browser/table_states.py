@@ -224,7 +224,7 @@ def a_million_rows_open_as_fast_as_a_thousand(browser, folder, northwind):
         print(f"        first rows of a thousand after {fastest['small']:.0f} ms, of a million after {fastest['large']:.0f} ms"
               f" (the first time {times['large'][0]:.0f} ms)")
         assert fastest["large"] < fastest["small"] * 1.5 + 100, times
-        # The whole list can be scrolled, and changes like any other.
+        # The whole list can be scrolled, and is updated like any other list.
         page.go("large?sort=-id")
         page.is_open("large", 1_000_000)
         page.shows("id", ["1000000", "999999"])

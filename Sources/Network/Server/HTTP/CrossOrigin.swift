@@ -2,7 +2,7 @@ import Gateway
 
 /// Headers that browsers need before they give an answer to a page of another origin (CORS).
 ///
-/// Only for origins that the operator named; "*" is never said.
+/// They are sent only to origins that the operator named; "*" is never sent.
 struct CrossOrigin: Sendable {
   /// Headers of every answer to a page of an allowed origin; none for other pages.
   let headers: [(name: String, value: String)]

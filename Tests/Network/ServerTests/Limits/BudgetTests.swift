@@ -8,7 +8,7 @@ import Wire
 
 /// Results while the limit of memory on its way to clients is reached.
 @Suite struct BudgetTests {
-  /// Ten of these are more than the budget, and each is more than the kernel takes for a client that does not read.
+  /// Ten copies of `t` are more than the budget; one is more than the kernel buffers for a client that does not read.
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
