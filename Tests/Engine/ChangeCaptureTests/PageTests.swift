@@ -272,7 +272,8 @@ import Testing
 
   // MARK: - Damage
 
-  /// 100,000 real pages with flipped bits, changed bytes or missing ends. Rules of capture: page-cell-bounds
+  /// 100,000 real pages with flipped bits, changed bytes or missing ends.
+  // Rules of capture: page-cell-bounds
   @Test(arguments: 0..<10)
   func damagedPagesAreADoubtAtWorst(part: Int) throws {
     let folder = try TemporaryFolder()

@@ -66,7 +66,8 @@ import Testing
     #expect(decode([3, 8, 15, 0x61], columns: [real, real]) == [.real(0), .text([0x61])])
   }
 
-  /// The rowid is used, whatever the field holds. Rules of records: rowid-alias
+  /// The rowid is used, whatever the field holds.
+  // Rules of records: rowid-alias
   @Test func theRowidStandsInItsColumn() {
     #expect(decode([3, 0, 9], rowidColumn: 0, count: 2) == [.integer(77), .integer(1)])
     #expect(decode([3, 1, 9, 5], rowidColumn: 0, count: 2) == [.integer(77), .integer(1)])
@@ -99,8 +100,8 @@ import Testing
     ] as [[UInt8]])
   func otherRecordsAreNotKnown(record: [UInt8]) { #expect(decode(record) == nil) }
 
-  /// SQLite would drop a byte order mark or half a unit if it were given them. Rules of records: utf16-changed,
-  // utf16-half-unit
+  /// SQLite would drop a byte order mark or half a unit if it were given them.
+  // Rules of records: utf16-changed, utf16-half-unit
   @Test func textThatSQLiteWouldChangeIsNotKnown() {
     for text in [[0xFE, 0xFF], [0xFF, 0xFE], [0xFE, 0xFF, 0, 0x61], [0x61]] as [[UInt8]] {
       let header = [2, UInt8(13 + 2 * text.count)]

@@ -212,7 +212,8 @@ import Wire
     live.stop()
   }
 
-  /// For a bare count, SQLite reads none of the columns that the role may read. Rules of access: tables-only-counted
+  /// For a bare count, SQLite reads none of the columns that the role may read.
+  // Rules of access: tables-only-counted
   @Test(arguments: [
     "(SELECT count(*) FROM product) > 2", "EXISTS (SELECT 1 FROM product p WHERE (SELECT count(*) FROM product) > 2)",
     "(SELECT count(*) FROM orders o LEFT JOIN product) > 8",
