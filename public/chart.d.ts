@@ -14,11 +14,11 @@ export interface LiveChartEventMap {
   /** The rows are those of `query`, for the first time since it was set. */
   answered: CustomEvent<void>;
   status: CustomEvent<ListStatus>;
-  /** The query was refused, for one. */
+  /** An error, such as a refused query. */
   error: ErrorEvent;
 }
 
-/** The few words that charts say. */
+/** The texts that charts show. */
 export interface LiveChartTexts {
   loading: string;
   empty: string;
@@ -31,16 +31,19 @@ export interface LiveChartTexts {
 
 export class LiveChartElement extends HTMLElement {
   static observedAttributes: string[];
-  /** To be changed for other languages, before the first chart is made. */
+  /** The texts. Change them for other languages before the first chart is made. */
   static texts: LiveChartTexts;
 
-  /** A connection to share, instead of `src`; it stays open when the chart goes. */
+  /** A connection to share, in place of `src`. It stays open when the chart is removed. */
   get client(): Client | null;
   set client(client: Client | null);
-  /** Changing it leads from the values on the screen to those of the new query. JSON is taken as well. */
+  /**
+   * The query. After a change, the values on the screen move to those of the new query. Setting it to JSON text also
+   * works.
+   */
   get query(): Query | null;
   set query(query: Query | string | null);
-  /** Options of the next list that begins, except its window: the first `limit` rows. */
+  /** Options of the next list that begins, except its window, which is the first `limit` rows. */
   listOptions: ListOptions;
   /** How values are written; null: as numbers of the page's language, with six digits at most. */
   get format(): ((value: number) => string) | null;
@@ -57,7 +60,7 @@ export class LiveChartElement extends HTMLElement {
   removeEventListener(type: string, listener: any, options?: boolean | EventListenerOptions): void;
 }
 
-/** Its attributes, for templates that are checked. */
+/** Its attributes, for type-checked templates. */
 export interface LiveChartAttributes {
   /** The address of the socket, relative to the page; `v1/live` without it. */
   src?: string;
@@ -66,19 +69,20 @@ export interface LiveChartAttributes {
   /** The chart's name for assistive technology. */
   label?: string;
   token?: string;
-  /** `line` where all values of `x` are dates, `bar` otherwise. */
+  /** Default: `line` if all values of `x` are dates, otherwise `bar`. */
   type?: "bar" | "line";
-  /** The column along the axis: the first one without it. */
+  /** The column along the axis. Default: the first one. */
   x?: string;
-  /** The column of values: the last one without it. */
+  /** The column of values. Default: the last one. */
   y?: string;
   /** A column whose values are series, each with a colour and a pattern of its own. */
   series?: string;
   /**
-   * `zero`: dates between the first and the last that no row has, and missing values, are 0; lines have gaps otherwise.
+   * `zero`: missing values, and dates between the first and the last that no row has, count as 0. Otherwise lines have
+   * gaps.
    */
   missing?: "zero";
-  /** Rows that are drawn at most, 1000 without it. */
+  /** The most rows that are drawn. Default: 1000. */
   limit?: number | string;
 }
 

@@ -8,7 +8,7 @@ export { connect, sql } from "./freshet.js";
 
 import type { ChangeEvent, Client, IndexPath, ListOptions, LiveList, ListStatus, Query, Row, Section } from "./freshet.js";
 
-/** A row that an element shows. */
+/** The row that an element in the list shows. */
 export interface ShownRow { row: Row; key: string; path: IndexPath | null; offset: number }
 
 export interface LiveListEventMap {
@@ -18,16 +18,16 @@ export interface LiveListEventMap {
   update: CustomEvent<ChangeEvent>;
   /** The rows are those of `query`, for the first time since it was set. */
   answered: CustomEvent<void>;
-  /** A key leads beyond the rows of a list that is `partial`: it is followed as soon as that no longer is. */
+  /** A key leads beyond the rows of a `partial` list. It takes effect as soon as the list is not partial any more. */
   awaited: CustomEvent<void>;
   /** `visibleRange`, after it changed. */
   range: CustomEvent<{ first: number; last: number }>;
   status: CustomEvent<ListStatus>;
-  /** The query was refused, for one. */
+  /** An error, such as a refused query. */
   error: ErrorEvent;
 }
 
-/** The few words that lists say. */
+/** The texts that lists show. */
 export interface LiveListTexts {
   loading: string;
   empty: string;
@@ -51,13 +51,16 @@ export interface LiveListTexts {
 
 export class LiveListElement extends HTMLElement {
   static observedAttributes: string[];
-  /** To be changed for other languages, before the first list is made. */
+  /** The texts. Change them for other languages before the first list is made. */
   static texts: LiveListTexts;
 
-  /** A connection to share between lists, instead of `src`; it stays open when they go. */
+  /** A connection to share between lists, in place of `src`. It stays open when they are removed. */
   get client(): Client | null;
   set client(client: Client | null);
-  /** Changing it leads from the rows on the screen to those of the new query. JSON is taken as well. */
+  /**
+   * The query. After a change, the rows on the screen move to those of the new query. Setting it to JSON text also
+   * works.
+   */
   get query(): Query | null;
   set query(query: Query | string | null);
   /** Options of the next list that begins, except its window, which follows the view. */
@@ -66,8 +69,8 @@ export class LiveListElement extends HTMLElement {
   get header(): HTMLElement | null;
   set header(header: HTMLElement | null);
   /**
-   * Whether the query has only the first rows of a longer list: the last section's count says so ("200+"), and
-   * assistive technology hears it.
+   * Whether the query has only the first rows of a longer list: the last section's count shows that ("200+"), and it is
+   * announced to assistive technology.
    */
   get partial(): boolean;
   set partial(isPartial: boolean);
@@ -75,7 +78,7 @@ export class LiveListElement extends HTMLElement {
   renderRow: ((element: HTMLElement, row: Row, place: { offset: number; path: IndexPath }) => void) | null;
   /** As above, for headers, also when totals of the section change. */
   renderSection: ((element: HTMLElement, section: Section) => void) | null;
-  /** Taken instead of the templates among the children. */
+  /** Used in place of the templates among the children. */
   rowTemplate: HTMLTemplateElement | null;
   sectionTemplate: HTMLTemplateElement | null;
 
@@ -88,13 +91,13 @@ export class LiveListElement extends HTMLElement {
   readonly activeRow: { offset: number; key: string | null } | null;
   /** The row that an element is in; null outside the rows. */
   rowAt(element: Element | null): ShownRow | null;
-  /** To the active row. */
+  /** Gives the active row the focus. */
   focus(options?: FocusOptions): void;
   /** Makes a row the active one: it comes into view, with the focus. */
   focusRow(offset: number): void;
   scrollToSection(section: number): void;
   scrollToOffset(offset: number): void;
-  /** Resolves to whether there is such a row. */
+  /** Resolves to whether the row exists. */
   scrollToKey(key: any): Promise<boolean>;
 
   addEventListener<T extends keyof LiveListEventMap>(
@@ -104,7 +107,7 @@ export class LiveListElement extends HTMLElement {
   removeEventListener(type: string, listener: any, options?: boolean | EventListenerOptions): void;
 }
 
-/** Its attributes, for templates that are checked. */
+/** Its attributes, for type-checked templates. */
 export interface LiveListAttributes {
   /** The address of the socket, relative to the page; `v1/live` without it. */
   src?: string;
@@ -113,9 +116,9 @@ export interface LiveListAttributes {
   /** The name of the list, for assistive technology. */
   label?: string;
   token?: string;
-  /** No section index. */
+  /** Hides the section index. */
   noindex?: "" | undefined;
-  /** As high as the window. */
+  /** Makes the list as high as the browser window. */
   fill?: "" | undefined;
 }
 

@@ -7,11 +7,11 @@
  *     const list = client.subscribe({ from: "bank", where: sql`state = ${state}`, orderBy: ["name"] });
  *     list.addEventListener("change", () => show(list.sections, list.total));
  *
- * What each of them does is said in `freshet.d.ts`, where editors show it from.
+ * `freshet.d.ts` documents all of them, and editors show its texts.
  *
- * What happens to a message, in reading order: `connection.js` receives it, `client.js` finds the list it is for,
- * `live-list.js` takes it in, `apply.js` makes the next state of it (`list-state.js`, `row-sequence.js`), over which
- * `overlaid-model.js` lays what this client has written and the server has not shown yet (`optimistic-overlay.js`).
+ * The way of a message through the files, in reading order: `connection.js` receives it, `client.js` finds the list it
+ * is for, `live-list.js` handles it, `apply.js` makes the next state (`list-state.js`, `row-sequence.js`), over which
+ * `overlaid-model.js` lays this client's changes that the server has not shown yet (`optimistic-overlay.js`).
  */
 
 import { Client } from "./client/client.js";

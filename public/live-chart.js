@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * `<live-chart>`: give it a source and a query; it draws the rows as bars, or as lines where they are dates, and moves
- * as they change.
+ * `<live-chart>`: give it a source and a query; it draws the rows as bars, or dates as lines, and animates changes.
  *
  * ```html
  * <live-chart src="v1/live" label="Wells by status" x="status" y="wells" query='{"from": "well",
@@ -24,7 +23,7 @@ import { formatted } from "./element/recipe.js";
 /** @typedef {import("./chart/model.js").ChartModel} ChartModel */
 /** @typedef {import("./freshet.js").ListState} ListState */
 
-/** Rows that are drawn where the page does not say how many. */
+/** How many rows are drawn by default. */
 const usualLimit = 1000;
 
 /** Texts on the screen and for assistive technology. */
@@ -45,7 +44,7 @@ const texts = {
 
 export class LiveChartElement extends FollowingElement {
   static observedAttributes = ["src", "query", "token", "label", "type", "x", "y", "series", "missing", "limit"];
-  /** To be changed for other languages, before the first chart is made. */
+  /** The texts. Change them for other languages before the first chart is made. */
   static texts = texts;
 
   #parts = new ChartParts(this, () => this.source.situation);
@@ -86,7 +85,7 @@ export class LiveChartElement extends FollowingElement {
     if (!this.list) this.openSoon();
   }
 
-  /** `moveBefore` takes nothing out of the document. */
+  /** `moveBefore` does not remove the element from the document, so the list stays open. */
   connectedMoveCallback() {
     adoptStyle(this.getRootNode());
   }
@@ -153,7 +152,7 @@ export class LiveChartElement extends FollowingElement {
     this.#parts.showMessage(this.failure ?? this.#mistake ?? (isBusy ? texts.loading : isEmpty ? texts.empty : null));
   }
 
-  /** Many changes are one drawing. */
+  /** Combines many changes into one drawing. */
   #drawSoon() {
     if (this.#frame !== 0 || !this.isConnected) return;
     this.#frame = requestAnimationFrame(() => {
@@ -169,7 +168,7 @@ export class LiveChartElement extends FollowingElement {
     const [x, y] = [this.getAttribute("x") ?? columns[0], this.getAttribute("y") ?? columns[columns.length - 1]];
     const series = this.getAttribute("series");
     const missing = [x, y, ...(series === null ? [] : [series])].find((name) => !columns.includes(name));
-    // Attributes may be ahead of the rows.
+    // The attributes may already be those of the next query.
     if (missing !== undefined && this.source.isOutdated) return;
     this.#mistake = missing === undefined ? null : texts.noColumn(missing, columns);
     this.showSituation();

@@ -27,7 +27,7 @@ import { windowAround } from "./element/wanted-window.js";
 
 export class LiveListElement extends TemplatedElement {
   static observedAttributes = ["src", "query", "token", "label", "noindex"];
-  /** To be changed for other languages, before the first list is made. */
+  /** The texts. Change them for other languages before the first list is made. */
   static texts = texts;
 
   #parts = new Parts();
@@ -64,7 +64,7 @@ export class LiveListElement extends TemplatedElement {
     else this.openSoon();
   }
 
-  /** `moveBefore` takes nothing out of the document. */
+  /** `moveBefore` does not remove the element from the document, so the list stays open. */
   connectedMoveCallback() {
     adoptStyle(this.getRootNode());
   }
@@ -95,8 +95,8 @@ export class LiveListElement extends TemplatedElement {
   }
 
   /**
-   * Whether the rows are only the first ones of a longer list: then the last section has more too, and their number is
-   * not known.
+   * Whether the rows are only the first ones of a longer list: then the last section may have more rows too, and their
+   * number is unknown.
    */
   get partial() {
     return this.#view.isPartial;
@@ -123,7 +123,7 @@ export class LiveListElement extends TemplatedElement {
   }
 
   /**
-   * The row that an element is, or is in; null for anything else.
+   * The row that an element is or is in; null if it is not in a row.
    *
    * @param {Element | null} element
    */
@@ -134,7 +134,7 @@ export class LiveListElement extends TemplatedElement {
 
   // Methods.
 
-  /** @param {FocusOptions} [_options] not asked: the active row gets the focus, and comes into view */
+  /** @param {FocusOptions} [_options] ignored: the active row gets the focus and comes into view */
   focus(_options) {
     this.#navigation.enter();
   }
@@ -144,7 +144,7 @@ export class LiveListElement extends TemplatedElement {
     this.#view.scrollTo(() => this.#view.layout.sectionTop(section));
   }
 
-  /** @param {number} offset of a row that is to stand at the top */
+  /** @param {number} offset of the row to show at the top */
   scrollToOffset(offset) {
     this.#view.scrollTo(() => this.#view.layout.rowTop(offset) - this.#view.layout.heights.header);
   }
@@ -160,7 +160,7 @@ export class LiveListElement extends TemplatedElement {
 
   /**
    * @param {any} key of a row, as `locate` takes it
-   * @returns {Promise<boolean>} whether there is such a row
+   * @returns {Promise<boolean>} whether the row exists
    */
   async scrollToKey(key) {
     const { list } = this;
@@ -213,7 +213,7 @@ export class LiveListElement extends TemplatedElement {
 
   #drawn() {
     const { range, isPartial } = this.#view;
-    // After this drawing, because it begins the next.
+    // Called after this drawing, because it begins the next one.
     if (!isPartial) queueMicrotask(() => this.#navigation.goOn());
     this.source.look(range);
     this.showSituation();

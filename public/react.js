@@ -2,9 +2,9 @@
 /**
  * Live lists in React 18 and newer: `freshet/react`.
  *
- * In reading order: `use-live-query.js` is the hook, `query-store.js` follows what one component wants,
- * `early-lists.js` has the lists of components that wait in a Suspense boundary, `view.js` is what is shown,
- * `wanted.js` compares queries.
+ * In reading order: `use-live-query.js` is the hook, `query-store.js` follows one component's query, `early-lists.js`
+ * has the lists of components that wait in a Suspense boundary, `view.js` is the content that is shown, `wanted.js`
+ * compares queries.
  */
 
 export { FreshetProvider, useFreshet } from "./react/context.js";

@@ -20,7 +20,7 @@ IGNORED = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*(?:.|\n)
 
 
 def circle(imports):
-    """Modules that import each other in a circle; none: None."""
+    """The modules that import each other in a circle; None if there is no circle."""
     done, path = set(), []
 
     def visit(module):
@@ -38,7 +38,7 @@ def circle(imports):
 
 
 def walk():
-    """What is wrong with the walks of a change and of a subscription by their functions."""
+    """The errors in the walks of a change and of a subscription through their functions."""
     text = (ROOT / "docs/architecture.md").read_text()
     named = []
     for title, most in [("### By its functions", 40), ("### A subscription, by its functions", 20)]:
@@ -57,7 +57,7 @@ def walk():
 
 
 def gateway():
-    """What is wrong with the order of CGateway's files."""
+    """The errors in the order of CGateway's files."""
     folder = ROOT / "Sources/Network/CGateway"
     text = (folder / "gateway.h").read_text()
     order = re.findall(r"^ \*   (\w+)\.c +\S", text, re.M)

@@ -22,9 +22,9 @@ class Checker:
     def __init__(self):
         self.problems = []
         self.counts = collections.Counter()
-        # By file: ids by what came back.
+        # The ids of each file, by the outcome of their writes.
         self.writes = collections.defaultdict(lambda: collections.defaultdict(set))
-        # By list and version: its contents, and who had them first.
+        # The contents of each version of a list, and the client that had them first.
         self.commits, self.versions = {}, {}
         self.faults = collections.deque(maxlen=5)
 
@@ -79,7 +79,7 @@ class Checker:
 
 
 def check(lines):
-    """The problems of a history, and what was in it."""
+    """The problems of a history, and a count of its events."""
     checker = Checker()
     first = None
     for number, text in enumerate(lines, 1):

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def anchors(page):
-    """What GitHub calls its headings."""
+    """The anchors that GitHub gives a page's headings."""
     for heading in re.findall(r"^#+ (.*)$", page.read_text(), re.M):
         yield re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 

@@ -26,7 +26,7 @@ search() {
 finds_nothing() { grep -q 'errors: 0$' pan.log && ! grep -q 'Search not completed\|max search depth' pan.log; }
 
 for kind in safety converges; do
-  # Properties of all endless runs take long to be shown.
+  # Properties of all endless runs take long to verify.
   if [[ $kind == safety ]]; then search safety; else search converges -DCOMMITS=2; fi
   finds_nothing || { cat pan.log; echo "the model is wrong: $kind"; exit 1; }
   echo "$kind: $(grep -o '[0-9]* states, stored' pan.log)"

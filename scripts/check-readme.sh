@@ -88,7 +88,7 @@ node() { if command node -e WebSocket 2>/dev/null; then command node "\$@"; else
 EOF
 }
 
-# Whether a background command goes on: as a process until it has its own group, and then as that.
+# Whether a background command still runs: as a process until it has its own group, and then as that group.
 lives() { kill -0 "$1" 2>/dev/null || kill -0 -- "-$1" 2>/dev/null; }
 
 wait_for_text() { # text, file, process group or empty
@@ -146,7 +146,7 @@ write_file() { # text, name or >> name
   if [[ $name == "$2" ]]; then cp "$1" "$scratch/work/$name"; else cat "$1" >>"$scratch/work/$name"; fi
 }
 
-# Looks for a text in what background commands printed after what the last `seen` looked at.
+# Searches the output of background commands since the last `seen` for a text.
 seen() { # text, where
   local deadline=$((SECONDS + patience)) output
   while :; do

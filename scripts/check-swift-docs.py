@@ -54,7 +54,7 @@ def source(text):
 
 
 def flags():
-    """Where modules are; those in C by their maps."""
+    """The options with which the compiler finds modules; C modules are found by their maps."""
     maps = [*ROOT.glob("Sources/**/module.modulemap"), *(ROOT / ".build/checkouts").glob("*/Sources/**/module.modulemap"),
             *DEBUG.glob("*.build/module.modulemap")]
     return [f"-I{DEBUG / 'Modules'}"] + [flag for path in maps for flag in ("-Xcc", f"-fmodule-map-file={path}")]

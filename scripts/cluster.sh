@@ -38,7 +38,7 @@ finish() {
   local status=$? index name
   trap '' INT TERM
   if ((${#names[@]} > 0)); then echo 'Ending'; fi
-  # Containers that need others first.
+  # Parts that need others are ended before them.
   for ((index = ${#names[@]} - 1; index >= 0; index--)); do
     name=${names[index]}
     kill -TERM "${pids[$name]}" 2>/dev/null || continue
@@ -81,7 +81,7 @@ start() { # part
 
 is_taken() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
 is_ready() { "$freshet" health "http://127.0.0.1:${ports[$1]}/readyz" >/dev/null 2>&1; }
-# It listens once the file is there.
+# The demo listens once its file exists.
 demo_is_made() { grep -q '^Open ' "$folder/demo.log"; }
 
 status=0

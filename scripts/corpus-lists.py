@@ -25,7 +25,7 @@ from served import Served
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT.parent / "shared/data/sqllogictest.tar.xz"
 BINARY = os.environ.get("FRESHET_BIN", str(ROOT / ".build" / os.environ.get("BUILD", "debug") / "freshet"))
-# Lists that are open at once; commits that they are followed through.
+# How many lists are open at once, and through how many commits they are followed.
 BATCH = 40
 COMMITS = 4
 
@@ -69,7 +69,7 @@ def cell(value):
 
 
 def asked(database, sql):
-    """What SQLite answers: names, and rows; nothing where two columns have one name."""
+    """SQLite's answer: names and rows; None if two columns have the same name."""
     cursor = database.execute(sql)
     names = [column[0] for column in cursor.description]
     if len({name.lower() for name in names}) < len(names):

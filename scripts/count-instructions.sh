@@ -20,7 +20,7 @@ strip --strip-debug -o "$program" "$built"
 
 count() { # kind, rows
   cp "$scratch/$2.sqlite" "$scratch/wells.sqlite"
-  # Without it, Swift's tables are laid out anew in every process.
+  # Without this variable, Swift's hash tables differ in every process.
   SWIFT_DETERMINISTIC_HASHING=1 timeout 120 valgrind --tool=callgrind --callgrind-out-file=/dev/null \
     --toggle-collect=freshet_measured_turn "$program" "$scratch/wells.sqlite" "change $1 $changes" \
     >"$scratch/out" 2>"$scratch/err" || { tail -n 20 "$scratch/err" >&2; return 1; }

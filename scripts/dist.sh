@@ -98,7 +98,7 @@ END
 dpkg-deb --root-owner-group --build "$root" "$dist/freshet_${version}_$architecture.deb" >/dev/null
 ls -lh "$stage.tar.gz" "$dist"/*.deb
 
-# The wheel's share of it: what pages need, and the licenses.
+# The wheel's part: the files that pages need, and the licenses.
 bundle=$dist/bundle
 rm -rf "$bundle" && mkdir -p "$bundle/share/freshet"
 cp -r "$stage/bin" "$bundle/"

@@ -86,7 +86,7 @@ class Server:
 
     def insert(self, number, text=""):
         body = {"statements": [{"sql": "INSERT INTO t(id, a) VALUES (?, ?)", "params": [number, text]}]}
-        # `internal` says that it may be in the file.
+        # `internal` means that the row may be in the file.
         outcome = "unknown"
         try:
             status, answer = self.ask("POST", "/v1/transactions", body)
@@ -177,7 +177,7 @@ class List:
                       version=message.get("to") or message.get("version"), digest=history.digest(self.ids))
 
     def catch_up(self, wanted, seconds=30):
-        """Until it holds these rows."""
+        """Waits until the list holds these rows."""
         self.socket.settimeout(seconds)
         end = time.time() + seconds
         while self.ids != wanted and time.time() < end:
@@ -300,7 +300,7 @@ def disk(folder):
         subprocess.run(["umount", "-l", small], check=True)
 
 
-# The calls that fail, how, and whether only where the database's files are meant.
+# The calls that fail, their errors, and whether only calls on the database's files fail.
 CALLS = [
     ("pread64", "EIO", True), ("pwrite64", "EIO", True), ("pwrite64", "ENOSPC", True), ("fsync,fdatasync", "EIO", True),
     ("mmap", "ENOMEM", True), ("openat", "EMFILE", True), ("ftruncate,fallocate", "ENOSPC", True), ("accept,accept4", "EMFILE", False),
@@ -309,7 +309,7 @@ CALLS = [
 
 
 def calls(folder):
-    """Every Nth call of a kind fails, once the server runs; then none does."""
+    """Every Nth call of a kind fails once the server runs; then the failures end."""
     if not shutil.which("strace"):
         return None
     total = ended = 0
@@ -362,7 +362,8 @@ def calls(folder):
 
 
 def wakes(folder):
-    """Reads and writes fail of what threads wake one another with: pipes, and libwebsockets' eventfd, whose reads never fail when it can be read."""
+    """Reads and writes of the pipes fail that threads wake each other with, and writes of libwebsockets' eventfd, whose
+    reads never fail when it can be read."""
     if not shutil.which("strace"):
         return None
     slowest, failed = 0, 0
@@ -384,7 +385,7 @@ def wakes(folder):
         time.sleep(0.5)
         for number in range(1, 9):
             start = time.time()
-            # Every other one is another program's.
+            # Every second write is another program's.
             if number % 2:
                 assert server.insert(number)[0] == 200, f"{call} {error} {when}: a write fails"
             else:
@@ -443,7 +444,7 @@ def memory(folder):
                 for part in range(5):
                     if server.insert(number * 5 + part)[0] == 200:
                         acknowledged.add(number * 5 + part)
-                # Each another list, so that none is shared.
+                # Each query is different, so that no list is shared.
                 wide = urllib.parse.quote(f"a || '{number}' || {'a || ' * 20} a AS long")
                 if server.ask("GET", f"/v1/snapshot?from=t&select=id,{wide}&orderBy=long&limit=1000", timeout=20)[0] != 200:
                     refused += 1
@@ -657,7 +658,7 @@ def errors(folder):
         try:
             assert agree(server, client), "a list is wrong"
         except OSError as error:
-            # A list may have ended with an error that its client was sent.
+            # A list may have ended with an error that its client has received.
             story.add("client", "list", str(error), list=server.path)
             client = List(server)
             assert agree(server, client), "a list is wrong"

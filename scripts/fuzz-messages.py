@@ -127,13 +127,14 @@ def fuzz(server, done):
         reader = Reader(client)
         try:
             while not done.is_set() and not reader.is_closed and random.random() > 0.02:
-                # Only what the server has read is counted.
+                # Only messages that the server has read count.
                 reader.heard.clear()
                 name = f"k{random.randrange(1 << 60)}"
                 reader.awaited = name.encode()
                 batch = [message() for _ in range(BATCH)] + [json.dumps({"type": "ping", "id": name}).encode()]
                 client.socket.sendall(b"".join(map(frame, batch)))
-                # A session with many slow queries is read no further until they are answered: that is its own loss.
+                # The server does not read a session with many slow queries until they are answered. That is not an
+                # error.
                 if not reader.heard.wait(5):
                     break
                 if not reader.is_closed:

@@ -49,7 +49,8 @@ class Story:
 
 
 def thread_failures():
-    """A list to which every thread's end by an exception adds its sentence, from now on: a run must end with 1 when it is not empty."""
+    """A list that gets a sentence for every thread that ends with an exception from now on. If it is not empty, the run
+    must end with 1."""
     failures = []
     usual = threading.excepthook
 
@@ -62,5 +63,5 @@ def thread_failures():
 
 
 def digest(rows):
-    """Of rows in their order."""
+    """The digest of rows in their order."""
     return hashlib.sha256(json.dumps(rows, default=str).encode()).hexdigest()[:16]

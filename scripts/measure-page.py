@@ -121,7 +121,7 @@ def criteria(browser, public, path):
     for _ in range(5):
         for name, (address, sql) in CRITERIA.items():
             changed, linked, alone = times[name]
-            # A new one each time: a list that was shown a moment ago is still open.
+            # A new server each time, because a list that was shown a moment ago would still be open.
             with running(public, path) as server:
                 linked.append(time_of_link(browser, f"{server.url}/{address}"))
             with running(public, path) as server:

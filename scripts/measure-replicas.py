@@ -85,7 +85,7 @@ class Cluster:
 
 
 def writer(path, rate, seconds, rows=1, queue=None):
-    """So many commits a second, of so many rows; 0: as many as there can be."""
+    """Makes commits of `rows` rows at a rate a second; 0: as fast as possible."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA synchronous = NORMAL")
     number, start, times = 0, time.monotonic(), []
@@ -122,7 +122,8 @@ def percentile(values, share):
 
 
 def watch(path, process, last):
-    """Until the writer has ended and all of its rows are here: the lag of each row, in milliseconds."""
+    """Follows until the writer has ended and all of its rows have come. Returns the lag of each row, in milliseconds.
+    """
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     lags, seen = [], 0
     while process.is_alive() or seen < last():
@@ -260,7 +261,7 @@ def snapshot():
     cluster = Cluster()
     connection = sqlite3.connect(cluster.app)
     connection.execute("PRAGMA synchronous = OFF")
-    # Half of it text as people write it, half of it noise that no compression makes shorter.
+    # Half of the file is ordinary text, the other half is noise that cannot be compressed.
     rows = options.megabytes * 1_000
     words = "the quick brown fox jumps over the lazy dog and runs away again; "
     for first in range(0, rows, 10_000):

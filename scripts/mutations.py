@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def mutations(listing):
-    """Name, file, old and new text of each."""
+    """The name, file, old text and new text of each mutation."""
     for block in listing.read_text().strip().split("\n\n"):
         head, old, new = block.split("\n")
         yield *head.split(), old, new

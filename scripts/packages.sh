@@ -201,8 +201,8 @@ install_missing() {
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Packages of Python, into a folder of their own. The system's packages are visible there too: python.sh uses one of
-# both.
+# Installs Python packages into a folder of their own. The system's packages are visible there too, because python.sh
+# runs only one Python.
 install_python() { # its module, then options of pip
   if scripts/python.sh -c "import $1" 2>/dev/null; then return; fi
   say "Installing $1 for Python into .build/venv"

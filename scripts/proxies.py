@@ -52,7 +52,7 @@ def documented(language):
 
 
 class Proxy:
-    """One that runs, between a port of its own and the server's."""
+    """A running proxy between its own port and the server's."""
 
     def __init__(self, name, folder, server):
         self.name, self.port = name, free_port()
@@ -162,7 +162,7 @@ def check_events(proxy, write):
 
 
 def check_address(proxy, log):
-    """What a client says of itself is not believed."""
+    """The client's own claim about its address is not believed."""
     with proxy.connect(source="127.0.0.5") as client:
         client.sendall(head("/v1/queries", "X-Forwarded-For: 192.0.2.9", "Connection: close"))
         read_until(client, b"\r\n\r\n")
@@ -205,7 +205,7 @@ def check_smuggling(proxy, log):
             except (TimeoutError, ConnectionError, ssl.SSLError):
                 pass
         count += 1
-    # A connection of the proxy to the server that had come apart would give the next client another's answer.
+    # If the proxy and the server disagreed about requests on a connection, the next client would get another's answer.
     check_page(proxy)
     with proxy.connect() as client:
         client.sendall(head("/v1/last", "Connection: close"))

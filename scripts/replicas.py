@@ -105,7 +105,7 @@ class Server(Process):
         ])
 
     def write(self, number):
-        """True when it was acknowledged, False when it was refused, None when that is not known."""
+        """True if the write was acknowledged, False if it was refused, None if that is unknown."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=20)
         try:
             body = {"statements": [{"sql": "INSERT OR IGNORE INTO acknowledged(id, text) VALUES (?, ?)", "params": [number, self.name]}]}
@@ -160,7 +160,7 @@ class Balancer(socketserver.ThreadingTCPServer):
 
 
 class Contents:
-    """What clients have had of the newest versions, so that it is known how two contents of one differ."""
+    """The contents of the newest versions that clients have had, to show how two contents of one version differ."""
 
     def __init__(self):
         self.known, self.lock = {}, threading.Lock()
@@ -206,7 +206,7 @@ class Client(threading.Thread):
                     contents_of_versions.compare(self, live.version, self.rows)
                     story.add(self.url, "message", "ok", list=self.number, version=live.version, digest=history.digest(self.rows))
             except SystemExit:
-                # A table was not there when the query was compiled: asked anew.
+                # A table was missing when the query was compiled, so the list subscribes again.
                 time.sleep(0.5)
 
 
@@ -328,7 +328,7 @@ def difference():
         looked.append((client, held or [], rows[client.number]))
         if (held or []) != rows[client.number]:
             return f"a client of {client.url} with query {client.number} differs: {len(held or [])} rows, not {len(rows[client.number])}"
-    # Only what stays so is of a quiet point.
+    # Only a state that does not change belongs to a quiet point.
     story.add("checker", "file", "ok", file="writer", ids=ids, quiet=True)
     for client, held, expected in looked:
         story.add(client.url, "list", "ok", list=client.number, quiet=True, digest=history.digest(held), expected=history.digest(expected))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the documentation of the Swift libraries, .build/docs/NAME.doccarchive, of the modules of the debug build. A
-# warning is an error: a parameter without a word, or a link to what is not there.
+# warning, such as an undocumented parameter or a broken link, is an error.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,7 +14,7 @@ while read -r map; do flags+=(-Xcc "-fmodule-map-file=$map"); done < <(
 for module in Freshet FreshetClient; do
   graph=.build/docs/$module.graph
   rm -rf "$graph" && mkdir -p "$graph"
-  # With what a module exports of others: programs import one.
+  # The documentation includes what a module re-exports from others, because programs import only one module.
   swift symbolgraph-extract -module-name "$module" "${flags[@]}" -output-dir "$graph" -minimum-access-level public \
     -skip-inherited-docs -skip-synthesized-members \
     -experimental-allowed-reexported-modules=FreshetRemote,FreshetResults,LiveQuery,WebSocketClient
@@ -22,7 +22,7 @@ for module in Freshet FreshetClient; do
   docc convert "Sources/Libraries/$module/$module.docc" --additional-symbol-graph-dir "$graph" \
     --output-dir ".build/docs/$module.doccarchive" --fallback-display-name "$module" \
     --fallback-bundle-identifier "$module" --analyze --warnings-as-errors >"$log" 2>&1 ||
-    # Its suggestions are notes.
+    # Suggestions of the compiler are notes, not errors.
     { grep -A8 '^error' "$log"; exit 1; }
   echo ".build/docs/$module.doccarchive"
 done

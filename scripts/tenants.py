@@ -150,7 +150,7 @@ async def follow(options, folder, files, server, chance, writers):
                     followers.append(follower)
                     seen["opened"] += 1
                 else:
-                    # Its file was deleted just now, or there is no room yet.
+                    # The file was just deleted, or too many databases are open.
                     seen["not opened"] += 1
                     await follower.close()
         await asyncio.sleep(0.5)

@@ -66,7 +66,7 @@ within 5 is_called Second || fail 'what was written is not read'
 compose start replica1 broker2
 within 60 follow 2 || fail 'the replica that was killed does not follow again'
 
-# The one that was away, alone.
+# The replica that was away is now the only one.
 compose kill -s KILL replica2
 within 30 is_called Second || fail 'the replica that was killed does not have what was written meanwhile'
 compose kill -s KILL writer

@@ -16,7 +16,7 @@ part 'checker of prose' python3 scripts/test-prose.py || true
 part 'JavaScript tests' make web || true
 if part 'build (debug, strict)' make build-tests; then
   part 'Swift tests' make unit || true
-  # The same on a busy machine.
+  # Instruction counts are the same on a busy machine, so this part runs in the background.
   begin 'instruction counts' make instructions SCRATCH=.build/instructions
   part 'inputs of the fuzzers' make corpora || true
   part 'Swift in documents' scripts/check-swift-docs.py || true

@@ -25,7 +25,8 @@ done
 run() { # scratch, module; the output when it has ended
   local filter=${2/./\\.} status=0
   [[ $2 == *.* ]] || filter+='\.'
-  # Not all at once: each would wait minutes for its next turn, and what it watches is over.
+  # Tests must not all run at once: each would wait minutes for its next turn, and the event that it waits for would be
+  # over.
   "$PROGRAM" --testing-library swift-testing --experimental-maximum-parallelization-width 6 --filter "^$filter" \
     </dev/null >"$1/$2" 2>&1 || status=$?
   ! grep -q 'Test run with 0 tests' "$1/$2" || status=1

@@ -29,7 +29,7 @@ stacks() { # process
 watch=$!
 status=0
 wait "$group" || status=$?
-# Its sleep as well.
+# End the watcher's sleep as well.
 pkill -P "$watch" 2>/dev/null || true
 kill "$watch" 2>/dev/null || true
 exit "$status"

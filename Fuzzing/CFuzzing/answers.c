@@ -65,14 +65,14 @@ void check_answers(struct reply reply, const struct record *record) {
   if (reply.is_whole) CHECK(count == record->answer_count);
 }
 
-/* A client's Close frame comes back as it is, one byte long or not UTF-8, but for codes that libwebsockets knows to be
- * wrong. */
+/* A client's Close frame comes back as it is, one byte long or not UTF-8, except for codes that libwebsockets knows to
+ * be wrong. */
 static void check_close(const uint8_t *payload, size_t length) {
   unsigned code = length < 2 ? 1000 : (unsigned)payload[0] << 8 | payload[1];
   CHECK(code >= 1000 && code != 1004 && code != 1005 && code != 1006 && (code <= 1011 || code >= 3000));
 }
 
-/* The next message that the gateway handed on is what comes back. */
+/* Checks that the next message that the gateway passed on comes back. */
 static size_t check_echo(const struct record *record, size_t at, const uint8_t *payload, size_t length) {
   uint32_t expected;
   CHECK(at + sizeof expected <= record->messages_length);

@@ -27,7 +27,7 @@ static int open_client(const char *address) {
   CHECK(client >= 0);
   CHECK(inet_pton(AF_INET, address, &from.sin_addr) == 1 && inet_pton(AF_INET, "127.0.0.1", &to.sin_addr) == 1);
   setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  /* Closing spares the port the time in which it waits. */
+  /* With a reset at closing, the port does not stay in TIME_WAIT. */
   setsockopt(client, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
   CHECK(bind(client, (struct sockaddr *)&from, sizeof from) == 0);
   CHECK(connect(client, (struct sockaddr *)&to, sizeof to) == 0);
@@ -94,7 +94,7 @@ static void ask(int client, const char *request, const char *status) {
   free(buffer.bytes);
 }
 
-/* Others are served as ever. */
+/* Checks that other clients are still served. */
 static void ask_as_another(unsigned number) {
   char address[32];
   snprintf(address, sizeof address, "127.0.2.%u", 1 + number % ADDRESSES);

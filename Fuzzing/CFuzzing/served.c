@@ -36,7 +36,7 @@ static void check_head(const gateway_request *request) {
   CHECK(request->body.length <= BODY_LIMIT);
 }
 
-/* A place that is never given back shows in the end. */
+/* A count that is never given back is noticed at the end. */
 static gateway_entry entered(void *context, const gateway_address *address) {
   (void)context, (void)address;
   pthread_mutex_lock(&lock);

@@ -59,7 +59,7 @@ enum PagesTarget {
     (try? summary.readOn(source, limit: .max)) != nil && summary.isComplete
   }
 
-  /// Values are within their record.
+  /// Checks that values are within their record.
   private static func decode(_ delta: ChangedRows, _ flags: UInt8) {
     let columns = (0..<4).map { RecordDecoder.Column(isReal: $0 == 1, hasDefault: $0 == 3 && flags & 64 != 0) }
     let decoder = RecordDecoder(

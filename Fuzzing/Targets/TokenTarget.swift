@@ -1,4 +1,4 @@
-// What the targets need is there, or there is nothing to fuzz.
+// The fixed secret is a valid key, so `try!` cannot fail.
 // swift-format-ignore-file: NeverUseForceTry
 
 import Foundation

@@ -67,7 +67,7 @@ enum WALTarget {
     put(sum.second, 28)
     var frames: UInt32 = 0
     for offset in stride(from: FrameReader.headerSize, through: wal.count - frameSize, by: frameSize) {
-      // A frame of another generation ends the run, when the input wants one.
+      // If the input says so, a frame of another generation ends the run.
       if wal[offset + 8] & 1 == 0 {
         wal.replaceSubrange(offset + 8..<offset + 16, with: headers[second + 32..<second + 40])
       }

@@ -1,4 +1,4 @@
-// What the targets need is there, or there is nothing to fuzz.
+// Failures here end the process, because nothing can be fuzzed without the files.
 // swift-format-ignore-file: NeverUseForceTry
 
 import CSQLite

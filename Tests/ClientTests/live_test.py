@@ -35,7 +35,7 @@ class Server(Served):
 
 
 class BreakingWay:
-    """A way to the server that breaks when it is told to."""
+    """A proxy to the server that breaks its connections when the test says so."""
 
     def __init__(self, server):
         self.server, self.ends = server, []
@@ -69,7 +69,7 @@ class BreakingWay:
 
 
 def shut(*ends):
-    """Not `close`: a thread that reads from a socket keeps it open."""
+    """`shutdown` is needed: after `close`, a thread that reads from the socket would keep it open."""
     for end in ends:
         try:
             end.shutdown(socket.SHUT_RDWR)
@@ -92,7 +92,7 @@ class Client:
 
     def rows(self):
         rows = self.state["rows"]
-        # Some print sections of rows with nulls outside the window, others the rows that they hold.
+        # Some clients print sections of rows, with nulls outside the window; others print the rows that they hold.
         is_nested = any(row is None or isinstance(row, list) and row and (row[0] is None or isinstance(row[0], list)) for row in rows)
         return [row for section in rows for row in section if row] if is_nested else rows
 

@@ -1,4 +1,4 @@
-// The clock in a test's hands. (Node's own mock timers differ between the versions that people have.)
+// A clock that the test controls. (Node's own mock timers differ between the versions that people have.)
 
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, now: Date.now };
 
@@ -6,7 +6,7 @@ class FakeClock {
   #timers = new Map();
   #count = 0;
 
-  /** From now on nothing goes on by itself. */
+  /** From now on, time and timers advance only by the test. */
   start(now = 1_000_000) {
     this.now = now;
     this.#timers.clear();
@@ -25,7 +25,7 @@ class FakeClock {
     Date.now = now;
   }
 
-  /** Lets time go by, with all that is due in it, in order. */
+  /** Lets time pass, and runs the timers that are due, in order. */
   tick(milliseconds) {
     const end = this.now + milliseconds;
     for (;;) {
@@ -39,7 +39,7 @@ class FakeClock {
     this.now = end;
   }
 
-  /** Time goes by while nothing runs: the device sleeps. Timers that were due in it are so at once, a single time. */
+  /** Lets time pass as if the device slept: no timers run meanwhile; afterwards each due timer runs once. */
   sleep(milliseconds) {
     this.now += milliseconds;
   }

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what public/react.d.ts declares is what react.js has, and what the hook knows of its rows.
+// Checked by tsc, never run: compares public/react.d.ts with react.js, and tests the types of the hook's rows.
 import { memo } from "react";
 import * as declared from "../../public/react.js";
 import * as context from "../../public/react/context.js";
@@ -6,7 +6,7 @@ import { useLiveQuery } from "../../public/react/use-live-query.js";
 import type { Client } from "../../public/freshet.js";
 
 type Declared = typeof declared;
-/** The implementation takes what is declared, and returns it for any rows. */
+/** The implementation has the declared parameters and result, for any rows. */
 export const hook: (...options: Parameters<Declared["useLiveQuery"]>) => Omit<declared.LiveQuery, "error"> = useLiveQuery;
 export const result: keyof declared.LiveQuery extends keyof ReturnType<typeof useLiveQuery> ? true : false = true;
 export const nothingElse: keyof ReturnType<typeof useLiveQuery> extends keyof declared.LiveQuery ? true : false = true;

@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what `subscribe<Order>` knows, and what it refuses.
+// Checked by tsc, never run: the types that `subscribe<Order>` accepts and refuses.
 import { changeSet, documentChanges, externalStore, fetchedResults } from "../../public/adapters.js";
 import { ChangeEvent, Client, ListState, LiveList } from "../../public/freshet.js";
 
@@ -69,7 +69,7 @@ export function adaptersKeepTheRows(list: LiveList<Order, number>, event: Change
   documentChanges(event)?.[0].row?.costumer;
 }
 
-/** A function of any list takes a list of orders. */
+/** A function for any list accepts a list of orders. */
 export function typedListsAreLists(list: LiveList<Order, number>, state: ListState<Order, number>, event: ChangeEvent<Order, number>) {
   const [any, states, events]: [LiveList, ListState, ChangeEvent] = [list, state, event];
   return [any, states, events];

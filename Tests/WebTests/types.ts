@@ -1,4 +1,4 @@
-// Checked by tsc, never run: what public/freshet.d.ts declares is what the modules behind it are, no more and no less.
+// Checked by tsc, never run: compares public/freshet.d.ts with the modules that it declares.
 import * as adapters from "../../public/client/adapters/index.js";
 import { ChangeEvent } from "../../public/client/change-event.js";
 import { Client } from "../../public/client/client.js";
@@ -13,11 +13,11 @@ import * as declared from "../../public/freshet.js";
 import { LiveChartElement } from "../../public/live-chart.js";
 import { LiveListElement } from "../../public/live-list.js";
 
-/** Compared apart, or by what is made with them. */
+/** Members that are compared separately, or through the values that they return. */
 type Apart = "addEventListener" | "removeEventListener" | "subscribe";
 /** Methods that browsers call. */
 type Reactions = "connectedCallback" | "disconnectedCallback" | "connectedMoveCallback" | "attributeChangedCallback";
-/** Type-checks where `Implementation` has all that is declared, as declared; true where it has nothing else. */
+/** Type-checks if `Implementation` has all declared members as declared; true if it has no others. */
 type Holds<Implementation extends Omit<Declaration, Apart>, Declaration, Rest = Exclude<keyof Implementation, keyof Declaration>> =
   [Rest] extends [never] ? true : Rest;
 
@@ -31,7 +31,7 @@ export const members: [
 ] = [true, true, true, true, true, true, true, true, true, true, true, true, true, true];
 export const subscribing: Parameters<Client["subscribe"]> = {} as Parameters<declared.Client["subscribe"]>;
 
-// As an application would use it.
+// The declarations, used as in an application.
 export async function use() {
   const client = declared.connect("http://localhost/", { token: async () => "t" });
   const list = client.subscribe({ from: "bank", where: declared.sql`state = ${"GA"}` }, { window: { offset: 0, limit: 9 } });

@@ -3,7 +3,7 @@
 
 import { formatKey, parseKey } from "../browser/address.js";
 
-/** @typedef {{table: string | null, key: any[] | null}} ActivityAddress null: of all tables, of all rows */
+/** @typedef {{table: string | null, key: any[] | null}} ActivityAddress null: all tables, all rows */
 
 /** @param {string} hash as in `location.hash` @returns {ActivityAddress} */
 export function parseActivity(hash) {

@@ -8,28 +8,28 @@ import { encoded } from "../client/values.js";
 /** @typedef {import("../freshet.js").RowChange} RowChange */
 /**
  * @typedef {object} Entry
- * @property {number | null} commit null: a gap @property {number} commits that could only be seen together
- * @property {string | null} gap why what was before is not known @property {RowChange[]} changes
- * @property {Date | null} time when it was seen; null: before this page was opened
+ * @property {number | null} commit null: a gap @property {number} how many commits could only be seen together
+ * @property {string | null} gap why the changes before it are unknown @property {RowChange[]} changes
+ * @property {Date | null} time when the page saw it; null: it happened before the page was opened
  */
 
-/** Commits, and rows in them, that the page holds. */
+/** How many commits, and how many rows in them, the page keeps. */
 const mostEntries = 1_000;
 const mostRows = 20_000;
 
 export class ActivityLog extends EventTarget {
   /** @type {Entry[]} */
   entries = [];
-  /** @type {any} why the server does not tell */
+  /** @type {any} why the server does not send changes */
   error = null;
-  /** Whether the server has begun to tell. */
+  /** Whether the server has begun to send changes. */
   isOpen = false;
   #rows = 0;
   #hasBegun = false;
 
   /**
    * @param {Client} client
-   * @param {() => Promise<number>} currentCommit what the file is at when the page is opened
+   * @param {() => Promise<number>} currentCommit the file's commit when the page is opened
    */
   constructor(client, currentCommit) {
     super();
@@ -83,7 +83,7 @@ export class ActivityLog extends EventTarget {
  * The changes of one table, or of one row.
  *
  * @param {readonly Entry[]} entries @param {import("./activity-address.js").ActivityAddress} address
- * @param {string[]} keyColumns of the table @returns {Entry[]} those that have any, and gaps
+ * @param {string[]} keyColumns of the table @returns {Entry[]} those with such changes, and gaps
  */
 export function entriesOf(entries, { table, key }, keyColumns) {
   if (table === null) return [...entries];

@@ -18,7 +18,7 @@ import { inPutBackOrder, putBackOf, repeatOf } from "./put-back.js";
 /** @typedef {import("../shell/schema.js").Schema} Schema */
 /** @typedef {import("./activity-log.js").Entry} Entry */
 
-/** Commits that are shown, and by how many more at a time. */
+/** How many commits are shown at first, and how many more each time. */
 const pageSize = 100;
 const everyTable = "";
 
@@ -104,7 +104,7 @@ export class ActivityView {
 
   #arrived() {
     if (!this.#isShown) return;
-    // New commits above would move what the user reads or types.
+    // New commits are held back while the user reads or types below, because they would move it.
     const isReading = this.#scroller.scrollTop > 10 || this.#list.contains(document.activeElement);
     if (isReading && this.#drawn.length > 0) this.#hold();
     else this.#draw();
@@ -128,7 +128,7 @@ export class ActivityView {
     const context = {
       catalogue: this.#catalogue, canWrite: this.#canWrite, isOneRow: this.#address.key !== null, putBack: (/** @type {RowChange[]} */ changes) => { this.#putBack(changes); },
     };
-    // Cards stay that stood there: what was opened in them stays open.
+    // Existing cards are kept, so that parts opened in them stay open.
     const address = JSON.stringify([formatActivity(this.#address), this.#canWrite]);
     const cards = entries.map((entry) => this.#cardOf(entry, address, context));
     for (const [name, card] of this.#cards) if (!cards.includes(card)) this.#cards.delete(name);
@@ -139,7 +139,7 @@ export class ActivityView {
     this.#showNote(wanted);
   }
 
-  /** @type {Map<string, HTMLElement>} by what they show */
+  /** @type {Map<string, HTMLElement>} by the entry and settings that they show */
   #cards = new Map();
   #cardsOf = "";
 
@@ -192,9 +192,9 @@ export class ActivityView {
   }
 }
 
-/** @returns {Promise<number>} what the file is at */
+/** @returns {Promise<number>} the file's commit */
 async function currentCommit() {
-  // The number makes it a new query: an open list that reads no table may be of an earlier commit.
+  // The random number makes each query new: an open list that reads no table may show an earlier commit.
   const one = Math.floor(Math.random() * 1e9);
   const answer = await request(`v1/snapshot?${new URLSearchParams({ from: `(SELECT ${one} AS one)`, key: "one" })}`);
   return (await answer.json()).commit;

@@ -1,5 +1,5 @@
 // @ts-check
-/** One commit: its rows by table, each with its columns as they were and as they are. */
+/** One commit: its rows by table, each with its columns before and after the commit. */
 
 import { formatAddress, wholeTable } from "../browser/address.js";
 import { cellText } from "../browser/cell-text.js";
@@ -16,7 +16,7 @@ import { canPutBack } from "./put-back.js";
  * CardContext
  */
 
-/** Rows, and columns of a row, that are shown at first. */
+/** How many rows, and how many columns of a row, are shown at first. */
 const firstRows = 8;
 const firstColumns = 8;
 
@@ -114,7 +114,7 @@ function values({ op, old, new: now, key = {} }, table) {
 function cell(isThere, value, column, side) {
   if (!isThere) return element("td", { className: side });
   const { text, kind } = cellText(value, column);
-  // As a whole: two numbers may differ in their last digit.
+  // Numbers are not shortened, because two may differ only in their last digit.
   const result = element("td", { className: side }, kind === "number" ? String(value) : text);
   result.dataset.kind = kind;
   return result;

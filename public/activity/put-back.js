@@ -1,5 +1,5 @@
 // @ts-check
-/** Statements that make rows what they were before a change, unless they have changed again meanwhile. Pure. */
+/** Statements that restore rows to their state before a change, unless they have changed again since. Pure. */
 
 import { sql } from "../client/sql.js";
 import { insertOf, isRow } from "../browser/statements.js";
@@ -9,7 +9,7 @@ import { insertOf, isRow } from "../browser/statements.js";
 /** @typedef {import("../shell/schema.js").Table} Table */
 /** @typedef {Record<string, any>} Values */
 
-/** @param {RowChange} change @returns {boolean} whether what the row was is known */
+/** @param {RowChange} change @returns {boolean} whether the row's former state is known */
 export function canPutBack({ op, old }) {
   return op === "insert" || ((op === "update" || op === "delete") && old !== undefined);
 }
@@ -20,18 +20,18 @@ function written({ columns }, values) {
   return Object.fromEntries(Object.entries(values).filter(([name]) => !generated.has(name)));
 }
 
-/** @param {Values} values @returns {SQLFragment} letter by letter */
+/** @param {Values} values @returns {SQLFragment} a comparison by exact characters, whatever the collation */
 function isStill(values) {
   return sql.join(Object.entries(values).map(([name, value]) => sql`${sql.identifier(name)} COLLATE BINARY IS ${value}`), " AND ");
 }
 
 /**
  * @param {Table} table @param {RowChange} change one that `canPutBack`
- * @returns {SQLFragment} changes one row, or none where the row is not what the change made it
+ * @returns {SQLFragment} changes one row, or none if the row has changed since
  */
 export function putBackOf(table, { op, key = {}, old = {}, new: row = {} }) {
   const name = sql.identifier(table.name);
-  // The key has the number of a row where no column has it.
+  // The key has the rowid if no column has it.
   if (op === "delete") return insertOf(table, written(table, { ...key, ...old }));
   if (op === "insert") return sql`DELETE FROM ${name} WHERE ${isRow(key)} AND ${isStill(written(table, row))}`;
   const values = written(table, old);
@@ -41,7 +41,7 @@ export function putBackOf(table, { op, key = {}, old = {}, new: row = {} }) {
 }
 
 /**
- * The other way round: as the change left the row.
+ * The opposite of `putBackOf`: makes the row what the change made it.
  *
  * @param {Table} table @param {RowChange} change @returns {SQLFragment}
  */
@@ -55,7 +55,8 @@ export function repeatOf(table, change) {
 }
 
 /**
- * In the order in which rows that refer to others come back: new rows go first, and deleted ones come last.
+ * Sorts changes in the order in which they can be put back: inserted rows are removed first, and deleted rows come back
+ * last.
  *
  * @param {readonly RowChange[]} changes @returns {RowChange[]}
  */

@@ -10,16 +10,16 @@ import { mostGroups } from "./groups.js";
 /** @typedef {{column: string, descending: boolean}} SortColumn */
 /**
  * @typedef {object} Address
- * @property {string} table empty: none was named @property {string} where SQL, as typed
+ * @property {string} table empty: no table was named @property {string} where SQL, as typed
  * @property {SortColumn[]} sort @property {Filter[]} filters @property {string | null} section a column
  * @property {import("./totals.js").Total[]} totals
- * @property {import("./groups.js").Group[]} groups instead of rows, their summary
- * @property {string | null} chart the measure that is drawn; null: as usual
+ * @property {import("./groups.js").Group[]} groups if there are any, their summary is shown and not the rows
+ * @property {string | null} chart the measure that is drawn; null: the default
  * @property {string} search words for a full-text index @property {string[]} key columns, for views; empty: guessed
  * @property {any[] | null} row key of the row whose details are open
  */
 
-/** @param {string} table @returns {Address} all of a table */
+/** @param {string} table @returns {Address} the address of a whole table */
 export function wholeTable(table) {
   return { table, where: "", sort: [], filters: [], section: null, totals: [], groups: [], chart: null, search: "", key: [], row: null };
 }
@@ -40,9 +40,10 @@ export function parseAddress(hash) {
 }
 
 /**
- * Sorted by a column that was not sorted by: ascending; then descending, and then not at all.
+ * The next order after a click on a column: first ascending, then descending, then without the column.
  *
- * @param {SortColumn[]} sort @param {string} column @param {boolean} isAdded the others stay @returns {SortColumn[]}
+ * @param {SortColumn[]} sort @param {string} column @param {boolean} isAdded whether the other columns stay @returns
+ * {SortColumn[]}
  */
 export function sortedBy(sort, column, isAdded) {
   const old = sort.find((each) => each.column === column);
@@ -51,7 +52,7 @@ export function sortedBy(sort, column, isAdded) {
   return old ? sort.flatMap((each) => (each === old ? next : [each])) : [...sort, ...next];
 }
 
-/** @param {string | null} text @returns {string[]} what stands between its commas */
+/** @param {string | null} text @returns {string[]} its comma-separated parts */
 function listed(text) {
   return (text ?? "").split(",").filter(Boolean);
 }
@@ -94,7 +95,7 @@ export function formatAddress({ table, where, sort, filters, section, totals, gr
 }
 
 /**
- * What a column's name would be mistaken for is written otherwise.
+ * A column's name, escaped where it would be read as something else, such as a leading minus.
  *
  * @param {string} name
  */
@@ -111,7 +112,7 @@ function decoded(text) {
   }
 }
 
-/** @param {string} text @returns {import("./totals.js").Total[]} nothing where it is none */
+/** @param {string} text @returns {import("./totals.js").Total[]} empty if it is not a total */
 function parseTotal(text) {
   const [, call, column] = text.match(/^(sum|avg|min|max):(.+)$/) ?? [];
   return column ? [{ column: decoded(column), call: /** @type {any} */ (call) }] : [];

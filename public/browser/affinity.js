@@ -17,13 +17,13 @@ export function affinityOf(type = "") {
   return /REAL|FLOA|DOUB/i.test(type) ? "REAL" : "NUMERIC";
 }
 
-/** @param {{type: string}} column @returns {boolean} whether it is declared as one of booleans */
+/** @param {{type: string}} column @returns {boolean} whether it is declared as a boolean */
 export function isBoolean({ type }) {
   return /^\s*bool/i.test(type);
 }
 
 /**
- * The number that a text is, as SQLite reads literals of decimals.
+ * The number that a text is, as SQLite reads decimal literals.
  *
  * @param {string} text @returns {number | bigint | null}
  */
@@ -38,12 +38,12 @@ export function numberIn(text) {
 }
 
 /**
- * The value that a typed text stands for. A text column takes the text, a numeric column a number where the text is one; a
- * column without an affinity keeps the kind of value that it had.
+ * The value that a typed text stands for. A text column takes the text, a numeric column takes a number if the text is
+ * one; a column without an affinity keeps the kind of value that it had.
  *
- * @param {string} text @param {Column} column @param {SQLValue} [old] what was there
+ * @param {string} text @param {Column} column @param {SQLValue} [old] the former value
  * @returns {SQLValue}
- * @throws {Error} with a sentence, for a BLOB that is none
+ * @throws {Error} with a sentence, for a malformed BLOB
  */
 export function valueOf(text, column, old = null) {
   if (old instanceof Uint8Array || /^\s*x'[0-9a-f\s]*'\s*$/i.test(text) && affinityOf(column.type) === "BLOB") return bytesIn(text);
@@ -51,13 +51,13 @@ export function valueOf(text, column, old = null) {
   switch (affinityOf(column.type)) {
     case "TEXT": return text;
     case "BLOB": return typeof old === "string" || number === null ? text : number;
-    // An empty field of numbers is no text of length 0.
+    // An empty field in a numeric column means NULL, not an empty text.
     default: return text.trim() === "" ? null : number ?? text;
   }
 }
 
 /**
- * A value as it is typed: `valueOf` gives the same one back.
+ * A value as a user would type it: `valueOf` turns it back into the same value.
  *
  * @param {SQLValue | undefined} value
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The data browser: tables at the left, one of them open, and where the address says. */
+/** The data browser: tables at the left, and one of them open, as the address says. */
 
 import { pageTitle } from "../shell/database.js";
 import { part } from "../shell/dom.js";
@@ -25,7 +25,7 @@ import { Sidebar } from "./sidebar.js";
 /** @typedef {import("./address.js").Address} Address */
 /** @typedef {import("./published.js").PublishedQuery} PublishedQuery */
 
-/** Milliseconds after which it is asked again what is in the file. */
+/** Milliseconds between two reads of the schema. */
 const schemaPause = 4000;
 
 export class BrowserView {
@@ -54,7 +54,7 @@ export class BrowserView {
     part("sidebar").addEventListener("click", ({ target }) => {
       if (/** @type {Element} */ (target).closest("a")) this.#showTables(false);
     });
-    // The sheet goes when one turns to something else.
+    // A press outside of the sheet closes it.
     document.addEventListener("pointerdown", ({ target }) => {
       if (!part("sidebar").contains(/** @type {Node} */ (target))) this.#showTables(false);
     });
@@ -63,7 +63,7 @@ export class BrowserView {
     });
     document.addEventListener("keydown", (event) => {
       const target = /** @type {Element} */ (event.target);
-      // Where nothing has the focus, the page has it.
+      // If no element has the focus, `target` is the body.
       const isHere = this.#isShown && (target === document.body || part("tables").contains(target));
       const isElsewhere = !isHere || event.defaultPrevented || document.querySelector(":popover-open, dialog[open]") !== null
         || target.matches("input, select, textarea");
@@ -86,7 +86,7 @@ export class BrowserView {
     document.title = this.#pageTitle;
   }
 
-  /** The address says something else. */
+  /** Called when the address has changed. */
   navigated() {
     if (!this.#isShown) return;
     const asked = parseAddress(location.hash);
@@ -121,7 +121,7 @@ export class BrowserView {
     this.#isFromList = false;
   }
 
-  /** The details are closed: the focus returns to their row. */
+  /** Called when the details are closed: the focus returns to their row. */
   #closeRow() {
     const open = this.#open;
     const row = open?.address.row;
@@ -146,13 +146,13 @@ export class BrowserView {
     else this.#editing = column;
     const isOpen = this.#panel.isOpen;
     this.#isFromList = formatAddress({ ...open.address, row: key }) !== location.hash;
-    // Opening is a step of the history, going from row to row is none.
+    // Opening the panel adds a step to the history; going from row to row does not.
     this.#go({ ...open.address, row: key }, isOpen);
   }
 
   /** @param {OpenTable} open @param {any[]} key */
   async #added(open, key) {
-    // The list has it as soon as the commit has come.
+    // The list has the new row only once its commit has arrived.
     for (let tries = 0; tries < 20; tries += 1) {
       if (await open.reveal(key)) return;
       await new Promise((resolve) => { setTimeout(resolve, 50); });
@@ -161,7 +161,7 @@ export class BrowserView {
   }
 
   /**
-   * Instead of a table: why there is none.
+   * Shows a page that says why there is no table.
    *
    * @param {string} asked
    */
@@ -176,7 +176,7 @@ export class BrowserView {
   }
 
   /**
-   * A table that was open and went, and which tables were there together with it.
+   * An open table that disappeared, and the names of the tables that existed together with it.
    *
    * @type {{table: import("./catalogue.js").Table, known: Set<string>} | null}
    */
@@ -194,7 +194,7 @@ export class BrowserView {
     this.#sidebar.setCurrent(query.name);
   }
 
-  /** @type {PublishedQuery[]} instead of tables, where nothing else is answered */
+  /** @type {PublishedQuery[]} shown in place of tables if the server answers nothing else */
   #published = [];
   /** @type {PublishedList | null} */
   #publishedList = null;
@@ -229,7 +229,7 @@ export class BrowserView {
   }
 
   /**
-   * Where there is little room they are a sheet that comes and goes.
+   * Shows or hides the tables on narrow screens, where they are a sheet.
    *
    * @param {boolean} isOpen
    */
@@ -247,12 +247,12 @@ export class BrowserView {
   async #reload() {
     const { status } = this.schema;
     const schema = await loadSchema();
-    // What was there stays on the screen while the server is away: lists say themselves that they are old.
+    // The page stays as it is while the server cannot be reached: lists themselves show that they are out of date.
     if (schema.status !== "ok" && status === "ok" && this.#open) return;
     if (this.#take(schema) && this.#isShown) await this.#arrived();
   }
 
-  /** There is something else in the file than before. */
+  /** Called when the schema has changed. */
   async #arrived() {
     if (this.schema.status === "published") {
       this.#published = await publishedQueries();
@@ -262,7 +262,7 @@ export class BrowserView {
     this.navigated();
   }
 
-  /** Closes the open table when its schema has changed, to open it as it is now. */
+  /** Closes the open table if its schema has changed, so that it is opened again with the new schema. */
   #closeIfChanged() {
     if (!this.#open) return;
     const { table, context } = this.#open;

@@ -1,16 +1,17 @@
 // @ts-check
-/** What there is in a file, and how it hangs together. Pure. */
+/** The tables of a file, and how they refer to each other. Pure. */
 
 /** @typedef {import("../shell/schema.js").Table} Table */
 /** @typedef {import("../shell/schema.js").Column} Column */
 /**
- * Columns of one table, and those of another that they refer to; `isKey`: those are its key.
+ * Columns of one table, and the columns of another that they refer to (`references`); `isKey`: those are the other's
+ * key.
  *
  * @typedef {{columns: string[], table: string, references: string[], isKey: boolean, onDelete?: string}} Reference
  */
 /** @typedef {{index: string, rowid: string}} Search a full-text index, and the column whose values are its rowids */
 
-/** Tables that migration tools and frameworks keep for themselves. */
+/** Names of tables that migration tools and frameworks create for themselves. */
 const bookkeeping = /migration|^alembic|^django_|^android_metadata$|^ar_internal|^schema_|^sqlite_|^_|^flyway|^room_master/i;
 
 export class Catalogue {
@@ -20,7 +21,7 @@ export class Catalogue {
     this.byName = new Map(tables.map((table) => [table.name, table]));
   }
 
-  /** In three groups; the last are those that hold what other tables are made of. */
+  /** The tables in three groups. The last has virtual tables and the shadow tables with their data. */
   get groups() {
     const of = (/** @type {string[]} */ ...kinds) => this.tables.filter(({ kind }) => kinds.includes(kind));
     return { tables: of("table").filter((table) => !this.isShadow(table)), views: of("view"), others: this.tables.filter((table) =>
@@ -34,7 +35,7 @@ export class Catalogue {
     return owner !== undefined && this.byName.get(owner)?.kind === "virtual";
   }
 
-  /** What to begin with: a table that people keep something in, or else whatever there is. */
+  /** The table to show first: preferably one with the user's own data. */
   get first() {
     const { tables, views, others } = this.groups;
     return tables.find(({ name }) => !bookkeeping.test(name)) ?? tables[0] ?? views[0] ?? others[0] ?? null;
@@ -53,7 +54,7 @@ export class Catalogue {
   }
 
   /**
-   * A table whose rows have the number that SQLite gave them, and no other column with it.
+   * Whether the rows of a table have a rowid that is not one of the columns.
    *
    * @param {Table} table
    */
@@ -64,7 +65,7 @@ export class Catalogue {
   }
 
   /**
-   * Where the rows of a table refer to.
+   * The references from the rows of a table to others.
    *
    * @param {Table} table @returns {Reference[]}
    */
@@ -78,7 +79,7 @@ export class Catalogue {
   }
 
   /**
-   * What refers to the rows of a table: `columns` are the other table's.
+   * The references to the rows of a table: `table` and `columns` are the other table's.
    *
    * @param {Table} table @returns {Reference[]}
    */
@@ -88,7 +89,7 @@ export class Catalogue {
   }
 
   /**
-   * Names of tables may be written in other cases where they are referred to.
+   * References may write names of tables in another case.
    *
    * @param {string} name
    */

@@ -25,7 +25,7 @@ export class CellCursor {
     this.header = header;
     this.#observer = new MutationObserver(() => this.show());
     this.#observer.observe(list, { subtree: true, childList: true, attributes: true, attributeFilter: ["aria-selected"] });
-    // Before the list makes something of keys and clicks.
+    // Captured, so that it runs before the list handles keys and clicks.
     list.addEventListener("keydown", (event) => this.#keyDown(event), { capture: true });
     list.addEventListener("pointerdown", ({ target }) => this.#choose(/** @type {Element} */ (target)), { capture: true });
   }

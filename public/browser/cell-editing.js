@@ -27,8 +27,8 @@ export class CellEditing {
 
   /**
    * @param {TableList} list @param {TableWriter} writer
-   * @param {(row: Row, column: string) => boolean} isWhole whether a cell has all of its value
-   * @param {(row: Row, column: string) => void} openElsewhere for values that a cell has no room for
+   * @param {(row: Row, column: string) => boolean} isWhole whether a cell has its whole value
+   * @param {(row: Row, column: string) => void} openElsewhere edits values that are too large for a cell
    */
   constructor(list, writer, isWhole, openElsewhere) {
     this.list = list;
@@ -44,7 +44,7 @@ export class CellEditing {
     });
   }
 
-  /** The list has drawn something: whether the row that is edited is still there. */
+  /** Checks, after the list has drawn, whether the edited row is still there. */
   #observer = new MutationObserver(() => {
     const { editor, rowElement, row, column } = this.#editing ?? {};
     if (!editor || !rowElement || (rowElement.isConnected && !rowElement.matches(".live-leaving"))) return;
@@ -53,13 +53,13 @@ export class CellEditing {
   });
 
   /**
-   * The row is gone, or not in this list any more.
+   * Keeps what was typed into a row that is deleted or not in this list any more.
    *
    * @param {Row} row @param {Column} column @param {string} text
    */
   async #keep(row, column, text) {
     const title = `${column.name} of ${this.writer.titleOf(row)}`;
-    // At once: the list gives the focus to the next row.
+    // Shown at once, because the list gives the focus to the next row.
     this.#kept.show(`${title} was not written:`, text);
     const isThere = await this.writer.hasRow(row).catch(() => null);
     if (isThere !== null) this.#kept.say(isThere ? `${title} was not written, the row is out of view:` : `${title} was not written, somebody else has deleted the row:`);
@@ -126,12 +126,13 @@ export class CellEditing {
   }
 
   /**
-   * The cell has its old value again: what was typed is there to be mended, with the reason; below the table when the row is not.
+   * Opens the editor again after a refusal, with what was typed and the reason. If the row is gone, the text is kept
+   * below the table.
    *
    * @param {HTMLElement} rowElement @param {Row} row @param {Column} column @param {any} typed @param {any} error
    */
   async #refused(rowElement, row, column, typed, error) {
-    // The rows are drawn first.
+    // Wait until the list has drawn its rows.
     await new Promise((resolve) => requestAnimationFrame(resolve));
     const shown = this.list.element.rowAt(rowElement)?.row;
     const cell = /** @type {HTMLElement | null} */ (rowElement.querySelector(`.cell[data-text="${CSS.escape(column.name)}"]`));
@@ -142,7 +143,7 @@ export class CellEditing {
   }
 
   /**
-   * What came while the cell was being edited.
+   * Draws the changes that came while the cell was being edited.
    *
    * @param {HTMLElement} rowElement @param {HTMLElement} cell
    */

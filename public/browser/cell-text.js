@@ -11,8 +11,8 @@ import { longestText } from "./table-query.js";
 /** @typedef {"null" | "empty" | "number" | "text" | "blob" | "date" | "boolean"} Kind */
 /** @typedef {{text: string, kind: Kind, isCut: boolean}} CellText */
 /**
- * What all values of a column have in common, as far as they were seen: one form for numbers, and whether all of its
- * times are 0:00.
+ * The common form of a column's values, from those seen so far: one form for numbers, and whether all of its times are
+ * 0:00.
  *
  * @typedef {{number: import("./number-form.js").NumberForm, isDateOnly: boolean}} ColumnForm
  */
@@ -32,7 +32,8 @@ export function columnForm(column, values, isReference) {
 
 /**
  * @param {SQLValue | undefined} value
- * @param {{name: string, type: string, key?: number, form?: ColumnForm}} column without `form` the value stands alone
+ * @param {{name: string, type: string, key?: number, form?: ColumnForm}} column without `form` the value is shown by
+ * itself
  * @param {number | null} [length] of the whole BLOB, where `value` is only its beginning
  * @returns {CellText}
  */
@@ -47,7 +48,7 @@ export function cellText(value, column, length = null) {
   return date ? shown(withoutMidnight(date, form), "date") : shown(numberText(value, (form ?? columnForm(column, [value])).number), "number");
 }
 
-/** A time that dates were given, and says nothing. */
+/** The time 0:00, which dates without a time get. */
 const midnight = / 00:00(:00)?$/;
 
 /** @param {string} text @param {ColumnForm | undefined} form */
@@ -67,7 +68,7 @@ function textOf(value, form) {
 }
 
 /**
- * Without the T that machines like, and parts of a second.
+ * An ISO date without the T and without fractions of a second.
  *
  * @param {string} text
  */
@@ -85,7 +86,8 @@ export function isDate({ name, type }) {
 }
 
 /**
- * Numbers that are times: seconds or milliseconds since 1970, or SQLite's days since noon of a day in 4714 BC.
+ * The time that a number stands for: seconds or milliseconds since 1970, or SQLite's days since noon of a day in 4714
+ * BC.
  *
  * @param {number | bigint} value
  */
@@ -117,7 +119,7 @@ export function fileKind(bytes) {
 }
 
 /**
- * The type that a browser shows such a picture by.
+ * The media type of a picture that browsers can show.
  *
  * @param {Uint8Array} bytes @returns {string | null}
  */

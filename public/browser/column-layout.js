@@ -3,7 +3,7 @@
 
 /**
  * @typedef {object} ColumnLayout
- * @property {string[]} order names of columns; those that it does not name come last, in their own order
+ * @property {string[]} order names of columns; columns that are missing here come last, in the table's order
  * @property {string[]} hidden @property {Record<string, number>} widths in pixels, of those that were resized
  */
 
@@ -11,7 +11,7 @@
 export const noLayout = { order: [], hidden: [], widths: {} };
 
 /**
- * The columns in their order, the key's first: they stay in view.
+ * The columns in the user's order, with the key's first, because these stay in view.
  *
  * @param {ColumnLayout} layout @param {string[]} columns @param {string[]} key
  */
@@ -38,7 +38,10 @@ export function moved(layout, all, name, before) {
   return { ...layout, order: [...others.slice(0, at), name, ...others.slice(at)] };
 }
 
-/** @param {ColumnLayout} layout @param {string} name @param {number | null} width null: as wide as it is by itself @returns {ColumnLayout} */
+/**
+ * @param {ColumnLayout} layout @param {string} name @param {number | null} width null: its natural width @returns
+ * {ColumnLayout}
+ */
 export function resized(layout, name, width) {
   const { [name]: _, ...others } = layout.widths;
   return { ...layout, widths: width === null ? others : { ...others, [name]: Math.round(width) } };

@@ -1,16 +1,17 @@
 // @ts-check
 /**
- * How wide columns are by themselves: as the first rows need, so that few cells are cut and no column takes all. Pure.
+ * The natural widths of columns: as wide as the first rows need, so that few cells are cut and no column takes all the
+ * room. Pure.
  */
 
 const narrowest = 64;
 const widest = 340;
-/** What a cell has on either side of its text, and a header besides: its mark of sorting and its menu. */
+/** Horizontal padding of a cell, and the extra width of a header for its sort mark and menu. */
 const padding = 24;
 const headerExtra = 44;
-/** Wider columns would tear a row apart. */
+/** The largest factor by which columns grow: in wider ones, the values of a row would be too far apart. */
 const mostGrowth = 2;
-/** The part of the rows whose values should be visible whole. */
+/** The fraction of rows whose values should fit uncut. */
 const whole = 0.9;
 
 /**
@@ -30,8 +31,8 @@ export function clamp(width, most = widest) {
 }
 
 /**
- * Where there is room left, columns of texts that were cut take it first; what is left then goes to all that may grow,
- * as wide as they are.
+ * Distributes the room that is left. Columns with cut texts get it first; the rest goes to all columns that may grow,
+ * in proportion to their widths.
  *
  * @param {{width: number, needs: number, grows?: boolean}[]} columns @param {number} room for all of them
  */

@@ -1,11 +1,11 @@
 // @ts-check
-/** The rows of a commit to come, with their former values: from the server's feed of changes. */
+/** Waits for a commit and returns its rows with their former values, from the server's feed of changes. */
 
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("../freshet.js").RowChange} RowChange */
 /** @typedef {import("../freshet.js").DatabaseChange} DatabaseChange */
 
-/** Milliseconds that the server has to begin, and to show the commit. */
+/** Milliseconds that the server may take to begin the feed, and again to send the commit. */
 const patience = 4000;
 
 export class CommitWatch {
@@ -15,14 +15,17 @@ export class CommitWatch {
     this.changes = this.feed[Symbol.asyncIterator]();
   }
 
-  /** Resolves once every commit to come will be seen. @returns {Promise<boolean>} false: the server has no feed of these tables, or none now */
+  /**
+   * Resolves once all further commits will be seen. @returns {Promise<boolean>} false: the server has no feed of these
+   * tables, or not at the moment
+   */
   async begun() {
     return await this.#next() !== null;
   }
 
   /**
    * @param {(changes: RowChange[]) => boolean} isIt
-   * @returns {Promise<RowChange[] | null>} null: it was not seen, or together with others
+   * @returns {Promise<RowChange[] | null>} null: the commit was not seen, or only together with others
    */
   async commitWith(isIt) {
     for (let change = await this.#next(); change && change.gap === undefined; change = await this.#next()) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** A field for a date, with its time where the column has times, which writes it as the column does. */
+/** A field for a date, with a time if the column has times. It writes dates in the column's form. */
 
 import { element } from "../shell/dom.js";
 import { fieldText, writtenDate } from "./date-form.js";

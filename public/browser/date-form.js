@@ -1,13 +1,13 @@
 // @ts-check
-/** How a column writes its dates, so that a date field gives them back in the same form. Pure. */
+/** The form in which a column writes its dates, so that a date field can keep it. Pure. */
 
 import { isISODate } from "./fitting.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
 /**
- * `separator` stands between the date and its time, and is empty where dates have no time; `decimals` are those of its
- * seconds, null where it has none; `zone` ends the text.
+ * `separator` stands between the date and its time, and is empty where dates have no time; `decimals` are the digits
+ * after its seconds' point, null if it has no seconds; `zone` ends the text.
  *
  * @typedef {{separator: string, decimals: number | null, zone: string}} DateForm
  */
@@ -15,7 +15,7 @@ import { isISODate } from "./fitting.js";
 /**
  * @param {Column} column @param {SQLValue} old the value that is to be edited
  * @param {readonly SQLValue[]} others values of the same column
- * @returns {DateForm | null} null: its values are typed as texts
+ * @returns {DateForm | null} null: the values are edited as texts
  */
 export function dateForm({ type }, old, others) {
   if (!/^\s*(date|datetime|timestamp)\b/i.test(type)) return null;
@@ -24,7 +24,7 @@ export function dateForm({ type }, old, others) {
   return typeof example === "string" ? formOf(example) : null;
 }
 
-/** @param {string} text @returns {DateForm | null} null: it is no date that a field can hold */
+/** @param {string} text @returns {DateForm | null} null: it is not a date that a field can hold */
 function formOf(text) {
   const parts = /^\d{4}-\d\d-\d\d(?:([T ])\d\d:\d\d(:\d\d(?:\.(\d{1,3}))?)?( ?(?:Z|[+-]\d\d:?\d\d))?)?$/.exec(text);
   if (!parts || !isISODate(text)) return null;
@@ -43,7 +43,7 @@ export function fieldText(text, { separator, zone }) {
 }
 
 /**
- * What a field holds, in the form of the column. Fields leave out seconds that are 0.
+ * The date in a field, written in the form of the column. Fields leave out seconds that are 0.
  *
  * @param {string} held @param {DateForm} form
  */

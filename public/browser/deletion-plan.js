@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a deletion does besides: the rows that foreign keys take along (ON DELETE CASCADE), change (SET NULL, SET DEFAULT) or that forbid it; and what
- * brings back all rows of its commit. Pure.
+ * The consequences of a deletion: rows that foreign keys delete too (ON DELETE CASCADE), rows that they change (SET
+ * NULL, SET DEFAULT), and rows that forbid it; and the statements that bring back all rows of its commit. Pure.
  */
 
 import { sql } from "../client/sql.js";
@@ -18,7 +18,7 @@ import { insertOf, isAnyRow, isRow, rowidName } from "./statements.js";
 /** @typedef {{deleted: Count[], changed: Count[], refusing: Count[]}} Consequences of other rows */
 
 /**
- * The tables whose rows may go with a row, that one's first.
+ * The tables from which rows may be deleted together with a row; the row's own table first.
  *
  * @param {Catalogue} catalogue @param {Table} table @returns {Table[]}
  */
@@ -34,7 +34,8 @@ export function cascadeOf(catalogue, table) {
 }
 
 /**
- * The rows that go, as a table `gone` of their keys. Each is followed once, so that tables may refer to themselves and to one another.
+ * A common table expression `gone` with the keys of all rows that are deleted. UNION follows each row once, so that
+ * tables may refer to themselves and to each other.
  *
  * @param {Catalogue} catalogue @param {Table} table @param {Values[]} rows their keys
  */
@@ -47,7 +48,7 @@ function goneOf(catalogue, table, rows) {
     (index < names.length ? sql`${sql.identifier(alias)}.${sql.identifier(names[index])}` : sql`NULL`)));
   const isGone = (/** @type {number} */ place, /** @type {string} */ alias) => sql.join([sql`gone.place = ${place}`,
     ...keys[place].map((name, index) => sql`${sql.identifier(alias)}.${sql.identifier(name)} IS gone.${columns[index]}`)], " AND ");
-  /** Rows that refer to those of one table that go. */
+  /** Rows that refer to deleted rows of one table. */
   const referring = (/** @type {number} */ place, /** @type {Reference} */ { table: child, columns: names, references }) => {
     const isReferring = names.map((name, index) => sql`p.${sql.identifier(references[index])} = c.${sql.identifier(name)}`);
     return sql` FROM gone CROSS JOIN ${sql.identifier(tables[place].name)} AS p ON ${isGone(place, "p")}
@@ -84,7 +85,8 @@ export function countingOf(catalogue, table, rows) {
 }
 
 /**
- * SELECTs of the rows that go of tables with generated columns: the feed of changes does not know their former states.
+ * SELECTs of the rows that are deleted from tables with generated columns, because the feed of changes does not know
+ * their former states.
  *
  * @param {Catalogue} catalogue @param {Table} table @param {Values[]} rows their keys
  * @returns {{table: Table, statement: SQLFragment}[]}
@@ -101,7 +103,7 @@ export function readingsOf(catalogue, table, rows) {
 }
 
 /**
- * The changes with what was read before, where they do not say it.
+ * The changes, with former rows that were read before if the changes do not have them.
  *
  * @param {Catalogue} catalogue @param {RowChange[]} changes @param {{table: Table, rows: Row[]}[]} read
  * @returns {RowChange[]}
@@ -117,7 +119,8 @@ export function completed(catalogue, changes, read) {
 }
 
 /**
- * @param {Row[]} rows of `countingOf` @param {Table[]} tables @param {number} [own] rows that are deleted by themselves
+ * @param {Row[]} rows of `countingOf` @param {Table[]} tables @param {number} [own] how many rows the user deletes,
+ * which do not count
  * @returns {Consequences}
  */
 export function consequencesIn(rows, tables, own = 1) {
@@ -126,7 +129,7 @@ export function consequencesIn(rows, tables, own = 1) {
     const found = new Map();
     for (const { effect: its, place, n } of rows) {
       const { name } = tables[Number(place)];
-      // The first table has these rows among the others.
+      // The first table's count includes the rows that the user deletes.
       const count = Number(n) - (effect === "deleted" && place === 0 ? own : 0);
       if (its === effect && count > 0) found.set(name, (found.get(name) ?? 0) + count);
     }
@@ -136,7 +139,7 @@ export function consequencesIn(rows, tables, own = 1) {
 }
 
 /**
- * The deletion of a row that nothing refers to; of another one it changes nothing.
+ * The deletion of a row if no row refers to it; otherwise it changes nothing.
  *
  * @param {Catalogue} catalogue @param {Table} table @param {Values} key
  */
@@ -150,8 +153,8 @@ export function unreferredDeletionOf(catalogue, table, key) {
 }
 
 /**
- * What takes back the deletions and updates of a commit: rows that others refer to come first, and what another program has changed since stays. Rows that
- * triggers added stay as well.
+ * The statements that undo the deletions and updates of a commit. Rows that others refer to come first. Rows that
+ * another program has changed since, and rows that triggers added, stay.
  *
  * @param {Catalogue} catalogue @param {RowChange[]} changes @returns {SQLFragment[] | null} null: not all former rows are known
  */
@@ -164,7 +167,7 @@ export function restoring(catalogue, changes) {
 }
 
 /**
- * Rows that refer to one another in a circle begin without a reference, and get it when all are there.
+ * Rows that refer to each other in a circle are inserted without a reference, and get it when all of them are there.
  *
  * @param {Catalogue} catalogue @param {RowChange[]} deleted
  */
@@ -185,7 +188,7 @@ function insertions(catalogue, deleted) {
 }
 
 /**
- * Which of the rows a row refers to, and by what.
+ * Which of the deleted rows a row refers to, and by which columns.
  *
  * @param {Catalogue} catalogue @param {RowChange[]} deleted
  * @returns {(change: RowChange) => {parent: RowChange, columns: string[]}[]}

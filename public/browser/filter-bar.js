@@ -7,7 +7,7 @@ import { operators, takesValue } from "./filters.js";
 /** @typedef {import("./filters.js").Filter} Filter */
 /** @typedef {import("./address.js").Address} Address */
 
-/** Milliseconds without a key after which what was typed counts. */
+/** Milliseconds without a key press after which the typed text applies. */
 const pause = 250;
 
 export class FilterBar {
@@ -57,7 +57,7 @@ export class FilterBar {
     return !this.element.hidden;
   }
 
-  /** @param {string | null} sentence why the server refused them */
+  /** @param {string | null} sentence why the server refused the filters */
   showError(sentence) {
     this.#error.hidden = sentence === null;
     this.#error.textContent = sentence;

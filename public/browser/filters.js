@@ -27,7 +27,7 @@ export function takesValue(operator) {
 }
 
 /**
- * @param {Filter} filter @param {Column | undefined} column what is known of it @param {SQLFragment} name
+ * @param {Filter} filter @param {Column | undefined} column undefined if it is unknown @param {SQLFragment} name
  * @returns {SQLFragment}
  */
 export function conditionOf({ operator, value }, column, name) {
@@ -39,7 +39,7 @@ export function conditionOf({ operator, value }, column, name) {
   const compare = (/** @type {any} */ operand) => sql.join([name, operand], ` ${sign} `);
   const number = numberIn(value);
   if (number === null || affinityOf(column?.type) !== "BLOB") return compare(number !== null && isNumeric(column) ? number : value);
-  // Without an affinity of its own a column may hold '7' as well as 7, and SQLite compares neither with the other.
+  // Without an affinity a column may hold '7' as well as 7, which are not equal to SQLite.
   if (operator === "eq") return sql`(${compare(value)} OR ${compare(number)})`;
   if (operator === "ne") return sql`(${compare(value)} AND ${compare(number)})`;
   return compare(number);

@@ -11,14 +11,16 @@ import { affinityOf, isBoolean, typedText, valueOf } from "./affinity.js";
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {{value: SQLValue, warning: string | null}} Fitted `warning`: a sentence that says why it does not fit */
 
-/** So many texts must be dates, and all of them, for a column without such a type to be one of dates. */
+/**
+ * A column without a date type counts as one of dates if it has at least this many texts, and all of them are dates.
+ */
 const fewestDates = 3;
 
 /**
- * @param {string} text @param {Column} column @param {SQLValue} old what was there
+ * @param {string} text @param {Column} column @param {SQLValue} old the former value
  * @param {readonly SQLValue[]} others values of the same column
  * @returns {Fitted}
- * @throws {Error} with a sentence, for a BLOB that is none
+ * @throws {Error} with a sentence, for a malformed BLOB
  */
 export function fitted(text, column, old, others) {
   const held = [old, ...others].filter((value) => value !== null);
@@ -30,7 +32,7 @@ export function fitted(text, column, old, others) {
 }
 
 /**
- * As a value is typed; `fitted` gives the same one back.
+ * A value as a user would type it: `fitted` turns it back into the same value.
  *
  * @param {SQLValue | undefined} value @param {Column} column
  */
@@ -40,7 +42,8 @@ export function editedText(value, column) {
 }
 
 /**
- * The text with the line breaks that it had, outside of what was edited; a field for several lines makes LF of CR LF and CR.
+ * The edited text, with its original line breaks outside of the edited part. (A field for several lines turns CR LF and
+ * CR into LF.)
  *
  * @param {string} edited with LF alone @param {SQLValue} old
  */
@@ -75,7 +78,7 @@ const fits = {
   boolean(value, text, column, held) {
     const texts = held.filter((other) => typeof other === "string");
     const hasNumbers = texts.length < held.length;
-    // Some programs keep words.
+    // Some programs store words such as true and yes.
     if (texts.includes(text) && !hasNumbers) return { value: text, warning: null };
     const truth = truthIn(text);
     const words = [...new Set(texts)].slice(0, 3).map((word) => `“${word}”`).join(" and ");
@@ -127,7 +130,7 @@ export function isISODate(text) {
 }
 
 /**
- * Whether some text is written alike: digits and letters in the same places.
+ * Whether another text has the same form: digits and letters in the same places.
  *
  * @param {string} text @param {SQLValue[]} held
  */

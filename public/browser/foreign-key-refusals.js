@@ -1,5 +1,5 @@
 // @ts-check
-/** Which table a foreign key's refusal is about: SQLite says only that one failed. */
+/** Finds the table that a foreign key error is about, because SQLite says only that a constraint failed. */
 
 import { sql } from "../client/sql.js";
 import { isRow } from "./statements.js";
@@ -11,9 +11,9 @@ import { isRow } from "./statements.js";
 
 /**
  * @param {import("../freshet.js").Client} client @param {Catalogue} catalogue @param {Table} table
- * @param {Values} before the row's key and what it had in the columns that are written; empty for a new row
+ * @param {Values} before the row's key, and the former values of the written columns; empty for a new row
  * @param {Values} written columns with their new values
- * @returns {Promise<string>} a sentence, empty where none can be said
+ * @returns {Promise<string>} a sentence; empty if the table is not found
  */
 export async function refusalOf(client, catalogue, table, before, written) {
   const from = catalogue.referencesFrom(table).filter(({ columns }) => columns.every((name) => (written[name] ?? null) !== null));

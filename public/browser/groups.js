@@ -7,7 +7,7 @@
 /** @type {Period[]} */
 export const periods = ["day", "week", "month", "year"];
 
-/** One along the axis, one by colours. */
+/** One group goes along the axis, one is shown by colors. */
 export const mostGroups = 2;
 
 /** @param {Group} group @returns {string} the name of its column in the summary */
@@ -16,7 +16,7 @@ export function groupName({ column, period }) {
 }
 
 /**
- * The group of a new summary: the section column if there is one, else months of a date, else a text.
+ * The group of a new summary: the section column if there is one, otherwise months of a date, otherwise a text.
  *
  * @param {import("./catalogue.js").Table} table @param {string | null} section
  * @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}
@@ -28,7 +28,7 @@ export function firstGroup({ columns }, section, isDate) {
 }
 
 /**
- * Dates by months: each by itself is rarely of interest.
+ * A group by a column. Dates are grouped by months, because single days are rarely of interest.
  *
  * @param {import("../shell/schema.js").Column} column
  * @param {(column: import("../shell/schema.js").Column) => boolean} isDate @returns {Group}

@@ -17,9 +17,9 @@ import { element } from "../shell/dom.js";
  * @property {(column: string, anchor: HTMLElement) => void} menu @property {() => void} leave to the rows
  */
 
-/** Pixels for each press of an arrow. */
+/** Pixels by which a press of an arrow key resizes. */
 const step = 16;
-/** A pointer that moves less only clicks. */
+/** Pixels: a pointer that moves less is a click, not a drag. */
 const dragDistance = 6;
 
 export class HeaderRow {
@@ -27,7 +27,7 @@ export class HeaderRow {
   /** @type {Column[]} */
   #columns = [];
   #focused = 0;
-  /** A drag ends with a click, which is none. */
+  /** Whether a drag has just ended: the click event that follows it must be ignored. */
   #wasDragged = false;
 
   /** @param {Handlers} handlers */
@@ -128,7 +128,7 @@ export class HeaderRow {
     this.#wasDragged = false;
     if (name === null || event.button !== 0 || target.closest(".head-menu")) return;
     if (target.closest(".resizer")) this.#resize(event, name);
-    // A finger that is drawn sideways scrolls; the menu moves columns too.
+    // Only a mouse drags columns: a finger scrolls, and the menu can move columns.
     else if (event.pointerType === "mouse") this.#drag(event, name);
   }
 
@@ -176,7 +176,7 @@ export class HeaderRow {
 }
 
 /**
- * What is said of a column below its name.
+ * The text below a column's name: its type, whether it is a key, and what it refers to.
  *
  * @param {{type: string, key: number}} column @param {string} [refersTo]
  */

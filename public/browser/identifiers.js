@@ -15,7 +15,7 @@ export function quoted(name) {
 }
 
 /**
- * The name as a person would write it: quoted only where it has to be.
+ * The name as a person would write it: quoted only if necessary.
  *
  * @param {string} name
  */
@@ -24,7 +24,7 @@ export function readable(name) {
 }
 
 /**
- * Another part of the query may call something else so.
+ * A column with its table's name, because another part of the query may use the same name for something else.
  *
  * @param {string} table @param {string} column
  */

@@ -1,5 +1,7 @@
 // @ts-check
-/** What was typed into a row that is not there any more: kept below the list, with the focus, until it is closed. */
+/**
+ * Text that was typed into a row that has disappeared. It is kept below the list, with the focus, until it is closed.
+ */
 
 import { copyText } from "../shell/clipboard.js";
 import { element } from "../shell/dom.js";
@@ -9,7 +11,7 @@ export class KeptText {
   #field = element("textarea", { ariaLabel: "What you typed", rows: 3, spellcheck: false });
   #element = element("section", { className: "kept-text", role: "alertdialog", ariaLabel: "Not written" });
 
-  /** @param {HTMLElement} list next to which it is shown */
+  /** @param {HTMLElement} list the list next to which it is shown */
   constructor(list) {
     this.list = list;
     const copy = element("button", { type: "button" }, "Copy");

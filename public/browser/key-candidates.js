@@ -1,9 +1,9 @@
 // @ts-check
-/** What may identify the rows of a view, the likeliest first: the server says of each whether it does. Pure. */
+/** Columns that may identify the rows of a view, the likeliest first. The server checks whether they do. Pure. */
 
 import { rowNumber } from "./table-query.js";
 
-/** More would only delay what is sure to work. */
+/** More pairs would only delay the last candidate, which always works. */
 const mostPairs = 4;
 
 /**

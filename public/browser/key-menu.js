@@ -1,5 +1,5 @@
 // @ts-check
-/** A menu of what may identify the rows of a list without a key: what was proposed, and any other columns. */
+/** A menu of columns that may identify the rows of a list without a key: the proposed ones, and any others. */
 
 import { element, fillSelect } from "../shell/dom.js";
 import { rowNumber } from "./table-query.js";

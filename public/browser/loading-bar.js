@@ -1,11 +1,14 @@
 // @ts-check
-/** How far a list is that takes longer than a second to come. */
+/** The progress of a list that takes longer than a second to load. */
 
 import { element, formatted } from "../shell/dom.js";
 
-/** @typedef {{rows: number, total: number | null}} Progress rows that have come so far; `total`: of how many, where that is known */
+/**
+ * @typedef {{rows: number, total: number | null}} Progress `rows`: the number loaded so far; `total`: the number of
+ * all, null if unknown
+ */
 
-/** Milliseconds before it appears, and from one look at the progress to the next. */
+/** Milliseconds before it appears, and between two updates. */
 const patience = 1000;
 const pause = 250;
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** A menu of the texts that a column's CHECK allows, and NULL where that is possible. */
+/** A menu of the texts that a column's CHECK allows, and NULL if the column may be NULL. */
 
 import { element } from "../shell/dom.js";
 
@@ -9,7 +9,7 @@ export class MenuField {
   problem = null;
   hasNullButton = false;
   field;
-  /** The option that is chosen while nothing is. */
+  /** The option for no choice. */
   #empty;
   #null;
 
@@ -34,7 +34,7 @@ export class MenuField {
     return this.isNull || this.#empty?.selected ? "" : this.field.value;
   }
 
-  /** A text that the CHECK would not allow now is kept. */
+  /** A text that the CHECK does not allow now gets an option, so that it is kept. */
   set text(text) {
     const isOwn = (/** @type {HTMLOptionElement} */ option) => option !== this.#null && option !== this.#empty && option.value === text;
     const option = [...this.field.options].find(isOwn) ?? new Option(text || "empty text", text);

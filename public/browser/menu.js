@@ -1,14 +1,15 @@
 // @ts-check
-/** A menu that opens below something: keys lead through it, Escape and clicks elsewhere close it. */
+/** A menu that opens below something: arrow keys move in it, Escape and clicks elsewhere close it. */
 
 import { element } from "../shell/dom.js";
 
-/** TypeScript as old as that of Debian does not know these yet. */
+/** Debian's TypeScript is too old to know these methods. */
 /** @typedef {HTMLElement & {showPopover(): void, hidePopover(): void}} Popover */
 /** @typedef {{title: string, does: () => void, isChecked?: boolean, isOff?: boolean} | null} Item null: a line between groups */
 
 /**
- * @param {Element} anchor what it opens below, and what has the focus afterwards @param {string} label @param {Item[]} items
+ * @param {Element} anchor the element that it opens below, which gets the focus back afterwards @param {string} label
+ * @param {Item[]} items
  */
 export function openMenu(anchor, label, items) {
   /** @type {Popover} */
@@ -57,7 +58,7 @@ function moveFocus(menu, event) {
 }
 
 /**
- * Below an element, or above it where there is no room, within the page.
+ * Places a popover below an element, or above it if there is no room, within the page.
  *
  * @param {HTMLElement} popover @param {Element} anchor
  */
@@ -70,7 +71,7 @@ export function placeBelow(popover, anchor) {
 }
 
 /**
- * Keeps an open popover below an element: its row may move, and the list may be scrolled.
+ * Keeps an open popover below an element: the element's row may move, and the list may be scrolled.
  *
  * @param {HTMLElement} popover @param {() => Element} anchor
  */

@@ -1,9 +1,9 @@
 // @ts-check
-/** Which column says what a row is called. Pure. */
+/** Finds the column whose text names a row. Pure. */
 
 /**
  * @param {{name: string, type: string, key?: number}[]} columns
- * @returns {string | null} a text that is called so; null: the key names the row
+ * @returns {string | null} the name of a text column; null: the key names the row
  */
 export function namingColumn(columns) {
   const texts = columns.filter(({ type, key }) => !key && /char|text|clob|^$/i.test(type));

@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * How numbers of a column are written, so that they align and compare: with as many decimals, and thousands grouped
- * where that helps. Pure.
+ * How the numbers of a column are written, so that they align and can be compared: with the same number of decimals,
+ * and with grouped thousands if that helps. Pure.
  */
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /**
- * @typedef {{decimals: number | null, isDeclared: boolean, isGrouped: boolean}} NumberForm `decimals` null: as many as
- * each number needs; `isDeclared`: by the column's type
+ * @typedef {{decimals: number | null, isDeclared: boolean, isGrouped: boolean}} NumberForm `decimals`: null for as many
+ * as each number needs; `isDeclared`: by the column's type
  */
 
-/** Computed numbers have noise in further digits. */
+/** Digits that are shown: further ones of computed numbers are often rounding errors. */
 const digits = 6;
-/** Intl has no more. */
+/** The limit of `Intl.NumberFormat`. */
 const mostDecimals = 12;
 
-/** Columns with numbers that identify: grouping their thousands would make them harder to read. */
+/** Names of columns whose numbers identify something: grouped thousands would make them harder to read. */
 const naming = /(^|_)(id|no|nr|num|number|code|zip|postcode|phone|port|pid|year|version|key|hash|isbn|ean)$|[a-z](Id|ID|No|Number|Code|Year|Key)$/i;
 
 /**
@@ -36,7 +36,7 @@ function declaredDecimals(type) {
 
 /**
  * @param {SQLValue[]} values
- * @returns {number | null} so many that the largest has six digits, and no more than any of them needs
+ * @returns {number | null} as many as give the largest number six digits, and no more than any number needs
  */
 function neededDecimals(values) {
   const numbers = values.filter((value) => typeof value === "number" && Number.isFinite(value) && value !== 0);
@@ -76,7 +76,7 @@ export function numberText(value, { decimals: wanted, isDeclared, isGrouped }) {
     return Math.abs(Number(value)) < 1e21 ? formatOf({ useGrouping, maximumFractionDigits: 0 }).format(value) : String(value);
   }
   const size = Math.abs(value);
-  // A larger number than those that the form was made for.
+  // A number larger than those that the form was made for gets fewer decimals.
   const decimals = wanted === null || isDeclared || size < 1 ? wanted : Math.max(0, Math.min(wanted, digits - digitsBeforePoint(size)));
   const isTiny = value !== 0 && decimals !== null && size < 0.5 * 10 ** -decimals;
   if (!Number.isFinite(value) || size >= 1e15 || (size < 1e-6 && value !== 0)) return String(Number(value.toPrecision(digits)));

@@ -48,12 +48,15 @@ export class OpenSummary {
     this.#ask();
   }
 
-  /** The same list, as others are to ask for it. */
+  /** The query of this list, as other programs would send it. */
   get sharedQuery() {
     return summaryToShare(this.table, this.address, this.search);
   }
 
-  /** @param {Partial<Address>} part @param {boolean} [isReplaced] what is typed is no step of the history */
+  /**
+   * @param {Partial<Address>} part @param {boolean} [isReplaced] whether it replaces the history's last step, as while
+   * typing
+   */
   change(part, isReplaced) {
     this.context.go({ ...this.address, ...part, row: null }, isReplaced);
   }
@@ -112,7 +115,7 @@ export class OpenSummary {
     list.element.query = query;
   }
 
-  /** @param {string} name @returns {string} the declared type of the column that a column of the summary is made of */
+  /** @param {string} name @returns {string} the declared type of the column that a summary's column is computed from */
   #typeOf(name) {
     const { address, table } = this;
     const typed = (/** @type {string} */ column) => table.columns.find((each) => each.name === column)?.type ?? "";

@@ -1,5 +1,7 @@
 // @ts-check
-/** The table that is open: brings together its list, its toolbar and filters, and the address that says what of it is shown. */
+/**
+ * The table that is open: connects its list, its toolbar and filters, and the address that determines what is shown.
+ */
 
 import { encoded } from "../client/values.js";
 import { element } from "../shell/dom.js";
@@ -32,14 +34,15 @@ import { Toolbar } from "./toolbar.js";
  * @property {Client} client @property {Catalogue} catalogue @property {import("./column-layout.js").LayoutStore} layouts
  * @property {boolean} canWrite @property {(address: Address, isReplaced?: boolean) => void} go to another address
  * @property {() => void} showTables @property {(table: {sharedQuery: any}) => void} use @property {(table: OpenTable) => void} add
- * @property {(name: string, count: number) => void} counted @property {(name: string) => number | undefined} rowCount as it was counted last
+ * @property {(name: string, count: number) => void} counted @property {(name: string) => number | undefined} rowCount
+ * the last known count
  * @property {() => void} ready rows are on the screen
  * @property {import("../shell/undo.js").Undo} undo @property {(table: OpenTable, row: Row, column?: string) => void} openRow
  * @property {() => boolean} isRowOpen whether a row's details are shown @property {() => void} closeRow
- * @property {() => void} schemaChanged the table is not what it was
+ * @property {() => void} schemaChanged the table's schema has changed
  */
 
-/** A table with fewer rows is loaded whole at once. */
+/** A table with fewer rows than this is loaded in one stage. */
 const largeTable = 20_000;
 
 export class OpenTable {
@@ -58,9 +61,9 @@ export class OpenTable {
   #keyIndex = 0;
   /** @type {StagedQuery} made together with the list */
   #query = /** @type {any} */ (null);
-  /** @type {string | null} the query that was asked last */
+  /** @type {string | null} the last query, as JSON */
   #asked = null;
-  /** @type {string} its totals */
+  /** @type {string} the totals of the last query */
   #totaled = "";
 
   /** @param {Table} table @param {Address} address @param {Context} context */
@@ -86,7 +89,7 @@ export class OpenTable {
   }
 
   /**
-   * All columns, the key's among them also where it is SQLite's own rowid.
+   * All columns. The key's are among them, even if it is the hidden rowid.
    *
    * @returns {Column[]}
    */
@@ -96,19 +99,22 @@ export class OpenTable {
     return [...own.map((name) => ({ name, type: "INTEGER", notNull: true, key: 1, generated: true })), ...columns];
   }
 
-  /** The same list, as others are to ask for it. */
+  /** The query of this list, as other programs would send it. */
   get sharedQuery() {
     // As JSON has it: integers beyond 2^53 and BLOBs are objects there.
     return JSON.parse(encoded(queryToShare(this.table, this.address, this.search, this.key)));
   }
 
-  /** @param {Partial<Address>} part @param {boolean} [isReplaced] what is typed is no step of the history */
+  /**
+   * @param {Partial<Address>} part @param {boolean} [isReplaced] whether it replaces the history's last step, as while
+   * typing
+   */
   change(part, isReplaced) {
     this.context.go({ ...this.address, ...part }, isReplaced);
   }
 
   /**
-   * Shows something else of the same table.
+   * Shows the same table as another address says.
    *
    * @param {Address} address
    */
@@ -136,7 +142,7 @@ export class OpenTable {
     this.list = list;
     this.#query = new StagedQuery(list.element, { advanced: () => this.#advanced(list), failed: (error) => this.#failed(list, error) });
     this.writer = new TableWriter(this.context.client, catalogue, this.table, this.key, this.context.undo, () => list.element.list);
-    // It hears keys and clicks first.
+    // The selection is made first, so that it gets keys and clicks first.
     this.#selected?.element.remove();
     this.#selected = new SelectionBar(this);
     if (this.isEditable) {
@@ -170,7 +176,7 @@ export class OpenTable {
     try {
       const query = queryOf(table, address, this.search, this.key);
       list.showTotals(address.totals, summaryOf(table, address));
-      // The rows are the same: they stay in view.
+      // The criteria are the same, so the rows stay in view.
       if (isRefined) return this.#query.refine(query);
       const isLarge = isFirst || (this.context.rowCount(table.name) ?? Infinity) >= largeTable;
       const isStaged = isLarge && table.kind === "table" && this.key[0] !== rowNumber;
@@ -214,7 +220,7 @@ export class OpenTable {
       this.#keyIndex += 1;
       this.#open();
     } else if (error?.code === "schema_changed") {
-      // The list says so itself, below its rows.
+      // The list itself shows the error, below its rows.
       this.toolbar.showFailure();
       this.context.schemaChanged();
     } else {
@@ -238,7 +244,8 @@ export class OpenTable {
   }
 
   /**
-   * A click opens the panel of the row where nothing can be edited, or where it is open already; its button and Space always do.
+   * A click opens the panel of a row if nothing can be edited, or if the panel is open already. The row's button and
+   * Space always open it.
    *
    * @param {TableList} list
    */
@@ -258,7 +265,7 @@ export class OpenTable {
     list.addEventListener("keydown", (event) => {
       if (!/** @type {Element} */ (event.target).matches(".live-row")) return;
       if (event.key === " ") open(cursor.row);
-      // Before the list takes it for the way out of its rows.
+      // Handled before the list, where Escape would leave the rows.
       else if (event.key === "Escape" && this.context.isRowOpen()) this.context.closeRow();
       else return;
       event.preventDefault();
@@ -287,9 +294,9 @@ export class OpenTable {
   }
 
   /**
-   * The active row is nearly always that one, and has the focus at once.
+   * Gives the focus to a row. The active row, which usually is that one, gets it at once.
    *
-   * @param {any[]} key of a row; where it is not in the list, the active one keeps the focus
+   * @param {any[]} key of a row; if it is not in the list, the active row keeps the focus
    */
   async focusRow(key) {
     this.focus();
@@ -322,7 +329,7 @@ export class OpenTable {
 }
 
 /**
- * The address of the chart of what the headers of sections say.
+ * The address of a chart of the totals in the sections' headers.
  *
  * @param {Table} table @param {Address} address @returns {string | null} null: there are no sections
  */

@@ -14,7 +14,7 @@ import { formatAddress } from "./address.js";
  */
 
 /**
- * What to say of a server that has no tables to show.
+ * The page for a server that has no tables to show.
  *
  * @param {Pick<Schema, "status" | "detail" | "code" | "hasRoles">} schema @param {Record<string, any> | null} claims of the token; null: there is none
  * @returns {Page}
@@ -65,7 +65,7 @@ function publishedOnly(detail, claims) {
   if (claims === null) {
     return { title: "This server shows its tables to those with a token", sentences: [`Without one you have the role ${role}, to which nothing is published. A token stays in this tab and is forgotten with it.`], hasToken: true };
   }
-  // The claim may have another name than `role`: then the server's word counts.
+  // If the claim is called something else than `role`, only the server knows the role.
   if (role === "anonymous" && claims.role !== role) return unknownRole(role, claims);
   return { title: `The role ${role} may read no table`, sentences: [
     "The server knows your token and its role. Its operator decides in the configuration what the role may read (queries: any, and tables), or publishes queries to it.", "A token of another role may show more:"], hasToken: true };
@@ -137,7 +137,7 @@ export function successorPage(gone, successor) {
 }
 
 /**
- * Shows a page instead of the tables.
+ * Shows a page in place of the tables.
  *
  * @param {Page} page
  */
@@ -149,7 +149,7 @@ export function showPage({ title, sentences, commands = [], link, hasToken }) {
   part("table-frame").replaceChildren(contents);
 }
 
-/** A field for a token: another one may show more, or let one write. */
+/** A field for a token: another token may allow to read or write more. */
 export function tokenForm() {
   const field = element("input", { name: "token", type: "password", placeholder: "eyJhbGciOi…", autocomplete: "off", required: true, ariaLabel: "Token" });
   const forget = element("button", { type: "button", hidden: currentToken() === null }, "Forget the token");

@@ -1,5 +1,8 @@
 // @ts-check
-/** Where only published queries are answered: those, with fields for their parameters, each opened as a list. */
+/**
+ * The published queries of a server that answers no others: each has fields for its parameters, and is opened as a
+ * list.
+ */
 
 import { element } from "../shell/dom.js";
 import { request } from "../shell/session.js";
@@ -20,7 +23,7 @@ export async function publishedQueries() {
 }
 
 /**
- * A typed text as a value of the parameter's type; undefined for the default.
+ * A typed text as a value of the parameter's type; undefined if empty, for the default.
  *
  * @param {string} text @param {Parameter} parameter
  */

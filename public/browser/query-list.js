@@ -10,10 +10,10 @@ import { TableList } from "./table-list.js";
 /** @typedef {import("./address.js").SortColumn} SortColumn */
 /**
  * @typedef {object} Handlers
- * @property {(rows: string) => void} counted how many rows there are, "" where that is unknown
+ * @property {(rows: string) => void} counted how many rows there are; "" if unknown
  * @property {(error: any) => void} refused the query is not answered
  * @property {(column: string, isAdded: boolean) => void} sort the title of a column was clicked
- * @property {(columns: string[], key: string[]) => void} [opened] its first rows are there
+ * @property {(columns: string[], key: string[]) => void} [opened] called when its first rows have come
  */
 
 export class QueryList {
@@ -30,7 +30,7 @@ export class QueryList {
     this.handlers = handlers;
   }
 
-  /** @param {Query} query @param {SortColumn[]} [sort] as the titles show it */
+  /** @param {Query} query @param {SortColumn[]} [sort] the order that the titles show */
   open(query, sort = []) {
     this.close();
     const look = this.client.subscribe(query, { window: { offset: 0, limit: 1 } });

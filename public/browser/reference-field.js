@@ -13,7 +13,7 @@ import { WrittenField } from "./written-field.js";
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("./menu.js").Popover} Popover */
 
-/** Milliseconds without a key after which what was typed is searched. */
+/** Milliseconds without a key press after which the typed text is searched for. */
 const pause = 120;
 let listboxes = 0;
 
@@ -21,9 +21,9 @@ export class ReferenceField extends WrittenField {
   #search;
   #hits;
   #timer = 0;
-  /** Counts searches: an answer to an earlier one is late. */
+  /** The number of the last search: answers to earlier ones are ignored. */
   #asked = 0;
-  /** The option that Enter takes; -1: what was typed counts. */
+  /** The index of the option that Enter takes; -1: the typed text counts. */
   #active = -1;
 
   /** @param {Column} column @param {import("./reference-search.js").ReferenceSearch} search */
@@ -61,7 +61,7 @@ export class ReferenceField extends WrittenField {
     if (this.#active < 0) return false;
     if (event.key === "Escape") this.#close();
     else if (["Enter", "Tab"].includes(event.key)) this.#choose(this.#active);
-    // Tab goes on, as always.
+    // Tab also moves on to the next field, as always.
     return event.key === "Enter" || event.key === "Escape";
   }
 
@@ -84,7 +84,7 @@ export class ReferenceField extends WrittenField {
     this.#activate(-1);
   }
 
-  /** @param {number} index beyond either end: what was typed */
+  /** @param {number} index beyond either end: the typed text */
   #activate(index) {
     const options = this.#options;
     this.#active = index < -1 ? options.length - 1 : index >= options.length ? -1 : index;

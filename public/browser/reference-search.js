@@ -12,12 +12,12 @@ import { rowsOnce } from "./rows-once.js";
 /** @typedef {import("../freshet.js").Query} Query */
 /** @typedef {import("../shell/schema.js").Table} Table */
 /** @typedef {import("../shell/schema.js").Column} Column */
-/** @typedef {{value: SQLValue, name: string}} Hit `name` is empty where nothing but the value names the row */
+/** @typedef {{value: SQLValue, name: string}} Hit `name` is empty if only the value names the row */
 /** @typedef {{table: string, find: (text: string) => Promise<Hit[]>}} ReferenceSearch */
 
-/** Rows that are shown. */
+/** How many rows are shown. */
 const mostHits = 10;
-/** Letters of a name that are shown. */
+/** How many characters of a name are shown. */
 const shownLetters = 80;
 
 /**
@@ -42,7 +42,7 @@ export function referenceSearch({ client, catalogue, table }, { name }) {
 /**
  * @param {Table} target @param {string[]} key of its rows @param {string} value name of the column that is referred to
  * @param {string} text that was typed
- * @returns {Query} rows of `value` and `name`; the row with that very value first, then those that begin so
+ * @returns {Query} rows of `value` and `name`; the row with exactly that value first, then those that begin with it
  */
 export function hitsQuery(target, key, value, text) {
   const { columns } = target;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The cells of a row: what `<live-list>` calls to make and to fill them. */
+/** The cells of a row: the functions that `<live-list>` calls to make and fill them. */
 
 import { element } from "../shell/dom.js";
 import { wholeTable, formatAddress } from "./address.js";
@@ -15,8 +15,8 @@ let cells = 0;
 
 /**
  * @param {Column[]} columns in the order in which they are shown @param {number} fixed how many stay in view
- * @param {Reference[]} references where the table refers to
- * @returns {(element: HTMLElement, row: Row) => void} a new function makes all rows again
+ * @param {Reference[]} references the references of the table
+ * @returns {(element: HTMLElement, row: Row) => void} a new function has the list make all rows again
  */
 export function rowRenderer(columns, fixed, references) {
   const naming = namingColumn(columns) ?? columns[0]?.name;
@@ -25,7 +25,7 @@ export function rowRenderer(columns, fixed, references) {
   const made = new WeakMap();
   return (rowElement, row) => {
     let all = made.get(rowElement);
-    // The element is filled from nothing when the recipe changes.
+    // When the function changes, the list empties the element, and new cells are made.
     if (!all || all[0]?.parentElement !== rowElement) {
       all = columns.map((column, index) => newCell(column, index, index < fixed, following.get(column.name), column.name === naming));
       rowElement.append(...all);
@@ -42,7 +42,7 @@ export function rowRenderer(columns, fixed, references) {
 function newCell({ name }, index, isFixed, reference, isNaming) {
   const cell = element("div", { className: isFixed ? "cell fixed" : "cell", id: `cell-${cells += 1}` }, element("span", { className: "value" }));
   cell.classList.toggle("naming", isNaming);
-  // By this the list finds the cells that show a column, to colour what changed.
+  // The list finds the cells of a column by this attribute, to highlight changed values.
   cell.dataset.text = name;
   cell.setAttribute("role", "gridcell");
   cell.ariaColIndex = String(index + 1);

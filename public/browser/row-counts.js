@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * How many rows tables have, followed for those whose names are in view. A count costs the server a walk through the table: that
- * of a small one is followed commit by commit, that of a large one is asked for again once in a while.
+ * The numbers of rows of tables, followed while the tables' names are in view. A count costs the server a walk through
+ * the table, so small tables' counts are followed commit by commit, and large tables' are requested again from time to
+ * time.
  */
 
 import { sql } from "../client/sql.js";
@@ -9,7 +10,7 @@ import { sql } from "../client/sql.js";
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("../freshet.js").LiveList} LiveList */
 
-/** Milliseconds between two counts of a table at least. */
+/** The least number of milliseconds between two counts of a table. */
 const minInterval = 1000;
 /** A table with this many rows, or whose count took `longCount` milliseconds, is counted again only after `pause` milliseconds. */
 const largeTable = 50_000;
@@ -60,7 +61,7 @@ export class RowCounts {
   }
 
   /**
-   * What another list knows of a table as a whole.
+   * Takes the count that another list knows for a whole table.
    *
    * @param {string} name @param {number} count
    */

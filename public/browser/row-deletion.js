@@ -1,5 +1,8 @@
 // @ts-check
-/** Deletes rows: says before what goes with them, asks where that is more than one row, and lets all of it be undone. */
+/**
+ * Deletes rows: shows which rows would be deleted with them, asks if there is more than one row, and makes all of it
+ * undoable.
+ */
 
 import { ask } from "../shell/ask.js";
 import { formatted } from "../shell/dom.js";
@@ -14,12 +17,14 @@ import { within } from "./table-writer.js";
 /** @typedef {import("./table-writer.js").TableWriter} TableWriter */
 
 /**
- * @param {TableWriter} writer @param {Row[]} rows at least one @param {() => void} restored called when they are back
- * @returns {Promise<boolean>} false: they are there still, and the user knows why
+ * @param {TableWriter} writer @param {Row[]} rows at least one @param {() => void} restored called when the rows are
+ * back
+ * @returns {Promise<boolean>} false: nothing was deleted, and the user knows why
  */
 export async function deleteRows(writer, rows, restored) {
   const { catalogue, table } = writer;
-  // What only forbids it is not counted before: a deletion that nothing goes with shows at once, and the database decides.
+  // Rows that would only forbid the deletion are not counted first: a deletion that affects no other rows shows at
+  // once, and the database decides.
   const isAlone = !table.triggers && !catalogue.referencesTo(table).some(({ onDelete }) => onDelete);
   const { consequences, sentences, hasTriggers } = isAlone ? { consequences: null, sentences: [], hasTriggers: false } : await outlookOf(writer, rows);
   const isRefused = (consequences?.refusing.length ?? 0) > 0;
@@ -38,10 +43,11 @@ export async function deleteRows(writer, rows, restored) {
 }
 
 /**
- * What is said before.
+ * The text of the question before a deletion.
  *
  * @param {TableWriter} writer @param {Row[]} rows
- * @returns {Promise<{consequences: Consequences | null, sentences: string[], hasTriggers: boolean}>} `consequences` is null where they cannot be counted
+ * @returns {Promise<{consequences: Consequences | null, sentences: string[], hasTriggers: boolean}>} `consequences` is
+ * null if they cannot be counted
  */
 async function outlookOf(writer, rows) {
   const { catalogue, table } = writer;
@@ -102,7 +108,7 @@ async function deleteWithOthers(writer, rows, consequences, hasTriggers, restore
     const ownOf = (/** @type {import("../freshet.js").RowChange} */ { op, table: name, old, key }) =>
       (op === "delete" && name === table.name ? own.get(nameOf({ ...key, ...old })) : undefined);
     const changes = isWatched ? await watch.commitWith((all) => all.some(ownOf)) : null;
-    // Their rowids, which the feed names only where they are the key.
+    // The rows' own former states have the rowids, which the feed names only if they are the key.
     const whole = changes && completed(catalogue, changes, readings.map(({ table: each }, index) => ({ table: each, rows: read[index] })))
       .map((change) => ({ ...change, ...(ownOf(change) && { old: ownOf(change) }) }));
     const all = whole && within(client, restoring(catalogue, whole));
@@ -120,7 +126,7 @@ async function deleteWithOthers(writer, rows, consequences, hasTriggers, restore
 }
 
 /**
- * In the order in which the question had them; what triggers deleted comes last.
+ * The numbers of deleted rows, in the order of the question; rows that triggers deleted come last.
  *
  * @param {import("./catalogue.js").Catalogue} catalogue @param {import("./catalogue.js").Table} table @param {import("../freshet.js").RowChange[]} changes
  * @returns {Count[]}

@@ -1,5 +1,8 @@
 // @ts-check
-/** A form for a new row. Untouched fields get their default, or NULL; what does not fit a column is written when it is sent a second time. */
+/**
+ * A form for a new row. Untouched fields get their default, or NULL; a value that does not fit its column is written
+ * only when the form is sent a second time.
+ */
 
 import { element } from "../shell/dom.js";
 import { reasonOf } from "../shell/reason.js";
@@ -52,7 +55,7 @@ export class RowForm {
   }
 
   /**
-   * At the field that the reason names, where it names one.
+   * Shows the reason at the field that it names, if it names one.
    *
    * @param {string | null} reason
    */
@@ -73,7 +76,7 @@ class FormField {
   value = null;
   #isNull = false;
   /**
-   * The text that was doubted last.
+   * The text that the last warning was about.
    *
    * @type {string | null}
    */
@@ -91,7 +94,7 @@ class FormField {
     const literal = defaultAmong(column);
     this.#control = newValueField(column, null, {
       others: list?.valuesOf(name) ?? [], search: referenceSearch(writer, column), untouched: literal === null ? untouched : undefined,
-      // Columns without a type, too: a field of one line drops line breaks that are pasted.
+      // Columns without a type get several lines too, because a field of one line drops pasted line breaks.
       isTall: ["TEXT", "BLOB"].includes(affinityOf(column.type)),
     });
     this.#begin(untouched);
@@ -101,7 +104,7 @@ class FormField {
       [this.isTouched, this.#isNull] = [true, true];
     });
     this.#null.ariaLabel = `Set ${name} to NULL`;
-    // Date fields have no room to say it.
+    // Date fields have no room for the default, so the label names it.
     const given = this.field.matches(".date-field") && column.default !== undefined ? `, default ${column.default}` : "";
     const label = element("label", {}, element("b", {}, name), element("span", { className: "quiet" }, typeText(column) + (notNull ? ", not null" : "") + given));
     label.htmlFor = this.field.id = `form-field-${formFields += 1}`;
@@ -119,15 +122,15 @@ class FormField {
     return this.#control.field;
   }
 
-  /** Whether something was typed that is no value yet. */
+  /** Whether the typed text is not a value yet. */
   get isUnfinished() {
     return this.#control.problem !== null;
   }
 
-  /** @param {string} untouched what it becomes while it is untouched */
+  /** @param {string} untouched the hint for its value while it is untouched */
   #begin(untouched) {
     const { field } = this;
-    // The label names it.
+    // The label names the field already.
     field.ariaLabel = null;
     if (field.localName === "textarea") /** @type {HTMLTextAreaElement} */ (field).rows = 1;
     this.#control.clear();
@@ -137,7 +140,7 @@ class FormField {
     if (!isBoolean(this.column)) return;
     const known = /^\(*(0|1|true|false)\)*$/i.exec(this.column.default ?? "")?.[1];
     if (known) this.#control.text = String(/^(1|true)$/i.test(known));
-    // A box that is not checked says false.
+    // A box that is not checked means false.
     else if (this.column.notNull && this.column.default === undefined) [this.#control.text, this.isTouched] = ["false", true];
   }
 
@@ -148,7 +151,8 @@ class FormField {
   }
 
   /**
-   * Whether the value fits, or was doubted before; else its field says why. Makes `value`.
+   * Sets `value`, and returns whether it fits or its warning was shown before. Otherwise the field shows why it does
+   * not fit.
    *
    * @param {SQLValue[]} others of the same column
    */
@@ -176,7 +180,7 @@ class FormField {
 /**
  * The default among the texts that a CHECK lists.
  *
- * @param {Column} column @returns {string | null} null: it is none of them
+ * @param {Column} column @returns {string | null} null: the default is not among them
  */
 function defaultAmong({ default: given = "", values = [] }) {
   const literal = /^\(*'((?:[^']|'')*)'\)*$/.exec(given)?.[1].replaceAll("''", "'");
@@ -184,7 +188,7 @@ function defaultAmong({ default: given = "", values = [] }) {
 }
 
 /**
- * SQLite numbers the rows of such a key itself.
+ * Whether SQLite assigns the values of a key column itself.
  *
  * @param {Column} column @param {Column[]} all
  */

@@ -1,5 +1,8 @@
 // @ts-check
-/** The panel at the right: a row with its whole values, what it refers to and what refers to it; or a form for a new row. */
+/**
+ * The panel at the right: a row with its whole values and the rows that it refers to or that refer to it; or a form for
+ * a new row.
+ */
 
 import { formatActivity } from "../activity/activity-address.js";
 import { element, part } from "../shell/dom.js";
@@ -28,16 +31,19 @@ export class RowPanel {
   /** @type {RowReferences | null} */
   #references = null;
   #shown = "";
-  /** There is no row to delete before it has come, nor when it is gone. */
+  /** The button that deletes the row, disabled before the row has come and after it is gone. */
   #deletion = element("button");
   /**
-   * What had the focus before.
+   * The element that had the focus before.
    *
    * @type {Element | null}
    */
   #opener = null;
 
-  /** @param {HTMLElement} home where it is while it is closed @param {() => void} closed called when the user closes the details */
+  /**
+   * @param {HTMLElement} home the panel's parent while it is closed @param {() => void} closed called when the user
+   * closes the details
+   */
   constructor(home, closed) {
     this.home = home;
     this.closed = closed;
@@ -116,7 +122,7 @@ export class RowPanel {
   row;
 
   /**
-   * A file in the place of a BLOB.
+   * A field for a file that replaces a BLOB.
    *
    * @param {OpenTable} table @param {Column} column
    */
@@ -184,7 +190,7 @@ export class RowPanel {
   /** @param {OpenTable} table @param {string} title @param {HTMLElement[]} contents @param {HTMLElement[]} actions */
   #open(table, title, contents, actions) {
     if (this.#panel.hidden) this.#opener = document.activeElement;
-    // Below the table's head, which is as wide as before then: its rows stay where they are.
+    // The panel is placed below the table's head, whose width therefore stays the same, so that the rows do not move.
     if (this.#panel.parentElement !== table.body) table.body.append(this.#panel);
     const close = element("button", { type: "button", className: "plain close", ariaLabel: "Close" }, "✕");
     close.addEventListener("click", () => this.dismiss());

@@ -38,7 +38,7 @@ export class RowReferences {
   }
 
   /**
-   * What refers to the row; counted for as long as the row is shown.
+   * Shows the rows that refer to a row, and keeps their counts up to date while the row is shown.
    *
    * @param {Row} row
    */

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Rows that are selected together: Ctrl and a click, or Shift and Space, adds one or takes it out; Shift with a click,
- * an arrow, Page Up or Down, Home or End selects all from where it began; Ctrl A selects all. A click or an arrow
- * alone, and Escape, let them go. The active row is another matter: keys act on it.
+ * an arrow, Page Up or Down, Home or End selects all rows from where the selection began; Ctrl A selects all. A click
+ * or an arrow alone, and Escape, clear the selection. The active row, on which keys act, is independent of it.
  */
 
 import { say } from "../shell/toast.js";
@@ -22,7 +22,7 @@ export class RowSelection {
   #rows = new Map();
   /** @type {{key: any[], offset: number} | null} where a range begins */
   #anchor = null;
-  /** Counts ranges: rows of an earlier one come late. */
+  /** The number of the last range: rows of earlier ones are ignored. */
   #asked = 0;
 
   /**
@@ -37,7 +37,7 @@ export class RowSelection {
     element.addEventListener("mousedown", (event) => this.#mouseDown(event), { capture: true });
     element.addEventListener("click", (event) => this.#click(event), { capture: true });
     element.addEventListener("keydown", (event) => this.#keyDown(event), { capture: true });
-    // The list has moved by then.
+    // This listener runs after the list has moved its active row.
     element.addEventListener("keydown", (event) => this.#moved(event));
   }
 
@@ -45,7 +45,7 @@ export class RowSelection {
     return this.#rows.size;
   }
 
-  /** In the order in which they stood. */
+  /** The selected rows, in the list's order. */
   get rows() {
     return [...this.#rows.values()].sort((left, right) => left.offset - right.offset).map(({ row }) => row);
   }
@@ -90,7 +90,7 @@ export class RowSelection {
     else sayMost();
   }
 
-  /** Where a range would begin. */
+  /** Sets where a range would begin. */
   #begin() {
     const found = this.list.element.rowAt(this.list.cursor.row);
     if (this.#anchor === null && found) this.#anchor = { key: this.key.map((name) => found.row[name]), offset: found.offset };
@@ -124,7 +124,7 @@ export class RowSelection {
 
   /** @param {MouseEvent} event */
   #mouseDown(event) {
-    // The browser would select the text between, and open a menu for Ctrl on a Mac.
+    // Otherwise the browser would select the text in between, and open a menu for Ctrl on a Mac.
     if (event.shiftKey && this.#isRow(event)) event.preventDefault();
   }
 

@@ -15,7 +15,7 @@ export const rowTexts = {
   csv: (columns, rows) => lines([columns, ...valuesIn(columns, rows)], ",", csvField, "\r\n"),
   json: (columns, rows) => JSON.stringify(rows.map((row) => JSON.parse(encoded(Object.fromEntries(columns.map((name) => [name, row[name]]))))), null, 2),
   markdown: (columns, rows) => [columns, columns.map(() => "---"), ...valuesIn(columns, rows)].map((line, index) => `| ${line.map((text) => (index === 1 ? text : markdownCell(text))).join(" | ")} |`).join("\n"),
-  // Without titles: the cells are pasted among others.
+  // No titles, because the cells are pasted among others.
   tsv: (columns, rows) => lines(valuesIn(columns, rows), "\t", tsvField, "\n"),
 };
 

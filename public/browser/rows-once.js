@@ -1,9 +1,9 @@
 // @ts-check
-/** The rows of a query, asked for once. */
+/** Requests the rows of a query once. */
 
 /**
  * @param {import("../freshet.js").Client} client @param {import("../freshet.js").Query} query
- * @returns {Promise<import("../freshet.js").Row[]>} rejected with what the server says
+ * @returns {Promise<import("../freshet.js").Row[]>} rejected with the server's error
  */
 export async function rowsOnce(client, query) {
   const list = client.subscribe(query);

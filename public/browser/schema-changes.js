@@ -1,14 +1,14 @@
 // @ts-check
-/** What became of a table between two looks at the schema, in words for people. Pure. */
+/** What happened to a table between two reads of the schema, in sentences for users. Pure. */
 
 /** @typedef {import("../shell/schema.js").Column} Column */
 /** @typedef {import("../shell/schema.js").Table} Table */
 
 /**
- * The table that a table which went is probably called now: a new one of the same kind with the same columns.
+ * The probable new name of a table that disappeared: a new table of the same kind with the same columns.
  *
  * @param {Table} gone @param {Set<string>} known names of the tables that were there together with it @param {Table[]} tables that are there now
- * @returns {Table | null} null also where several might be it
+ * @returns {Table | null} null also if several tables match
  */
 export function successorOf(gone, known, tables) {
   const candidates = tables.filter((table) => !known.has(table.name) && table.kind === gone.kind && columnsText(table) === columnsText(gone));
@@ -33,7 +33,7 @@ export function changeSentences(before, after) {
 }
 
 /**
- * SQLite renames a column where it stands.
+ * The column that was renamed: SQLite keeps its position.
  *
  * @param {Table} before @param {Table} after @param {Column[]} gone @param {Column[]} added @returns {Column | null}
  */
@@ -43,7 +43,7 @@ function renamedColumn(before, after, [old, ...othersGone], [now, ...othersAdded
 }
 
 /**
- * What is wrong with criteria that name something which is not there.
+ * The error of criteria that name something missing, as a sentence.
  *
  * @param {string} message of the server: "orderBy[0]: no such column: task.due"
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The rows that are selected in a table: how many there are, and what can be done with them. */
+/** A bar for the selected rows of a table: their number, and the actions on them. */
 
 import { copyText } from "../shell/clipboard.js";
 import { element, formatted } from "../shell/dom.js";
@@ -21,7 +21,7 @@ export class SelectionBar {
   #count = element("span", { role: "status" });
   element = element("div", { className: "selection-bar", role: "toolbar", ariaLabel: "Selected rows", hidden: true });
 
-  /** @param {OpenTable} table its list is there, and its writer */
+  /** @param {OpenTable} table its `list` and `writer` exist already */
   constructor(table) {
     this.table = table;
     this.selection = new RowSelection(/** @type {import("./table-list.js").TableList} */ (table.list), table.key, {
@@ -75,7 +75,7 @@ export class SelectionBar {
       const nameOf = (/** @type {Row} */ row) => JSON.stringify(key.map((name) => String(row[name])));
       const whole = new Map(found.map((row) => [nameOf(row), row]));
       const there = rows.flatMap((row) => whole.get(nameOf(row)) ?? []);
-      // A cell is copied as it is.
+      // A single cell's text is copied unchanged.
       const text = sentence && there.length === 1 && typeof there[0][columns[0]] === "string" ? String(there[0][columns[0]]) : rowTexts[format](columns, there);
       const isCopied = await copyText(text);
       undo.say(isCopied ? sentence ?? `${formatted(there.length)} ${there.length === 1 ? "row" : "rows"} copied.` : "Not copied: the browser keeps pages from the clipboard.");

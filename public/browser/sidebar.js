@@ -8,7 +8,7 @@ import { tokenForm } from "./pages.js";
 /** @typedef {import("./catalogue.js").Catalogue} Catalogue */
 /** @typedef {import("./catalogue.js").Table} Table */
 
-/** With fewer there is nothing to filter. */
+/** With fewer tables the filter is hidden. */
 const manyTables = 10;
 
 export class Sidebar {
@@ -54,7 +54,7 @@ export class Sidebar {
   }
 
   /**
-   * Published queries, where nothing else is answered. They are not counted.
+   * Shows published queries, if the server answers nothing else. Their rows are not counted.
    *
    * @param {{name: string}[]} queries
    */

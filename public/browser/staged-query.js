@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * A query whose rows come in two stages. A list of a million rows takes the server seconds to open, its first rows milliseconds: so a
- * list begins as its first rows alone (`firstRowsOf`), and continues as the whole one as soon as that is there. The rows in view stay
- * where they are when it does.
+ * A query whose rows come in two stages. The server takes seconds to open a list of a million rows, and milliseconds
+ * for its first rows. So a list begins with only its first rows (`firstRowsOf`), and continues as the whole list as
+ * soon as that is open. The rows in view stay where they are when it does.
  *
- * The server answers the requests of one subscription in turn, so the whole list is opened by a subscription of its own: the list on
- * the screen joins it once it is open, which takes milliseconds, and until then is free for other criteria.
+ * The server answers the requests of one subscription in turn, so another subscription opens the whole list. The list
+ * on the screen joins that once it is open, which takes milliseconds. Until then it can take other criteria.
  *
  * Until the first stage is there, the list shows the rows of the query before, which the element dims.
  */
@@ -26,14 +26,14 @@ export class StagedQuery {
   /** @type {Query | null} */
   #whole = null;
   /**
-   * Which of them the list follows, or will as soon as it is answered.
+   * The query that the list follows, or will follow once the server has answered.
    *
    * @type {Query | null}
    */
   #followed = null;
   #isFirstAsked = false;
   /**
-   * Opens the whole list.
+   * The subscription that opens the whole list.
    *
    * @type {LiveList | null}
    */
@@ -42,7 +42,7 @@ export class StagedQuery {
   /**
    * @param {LiveListElement} element
    * @param {object} handlers
-   * @param {() => void} handlers.advanced `shown` is another one
+   * @param {() => void} handlers.advanced called when `shown` has changed
    * @param {(error: any) => void} handlers.failed the whole query was refused
    */
   constructor(element, handlers) {
@@ -51,7 +51,7 @@ export class StagedQuery {
     element.addEventListener("answered", () => this.#answered());
   }
 
-  /** @param {Query} whole @param {Query | null} first null: the whole list is small enough to be asked for at once */
+  /** @param {Query} whole @param {Query | null} first null: the whole list is small enough to be requested at once */
   ask(whole, first) {
     this.close();
     this.#whole = whole;
@@ -62,7 +62,7 @@ export class StagedQuery {
   }
 
   /**
-   * The rows stay the same, and other things about them are asked.
+   * Changes the query without changing its rows.
    *
    * @param {Query} whole
    */
@@ -73,8 +73,8 @@ export class StagedQuery {
   }
 
   /**
-   * Takes an error of the element. What is wrong with a query is said best of the whole one, so that is asked when the first rows are
-   * refused.
+   * Handles an error of the element. If the first rows are refused, the whole query is requested, because its error
+   * describes the mistake better.
    *
    * @param {any} error
    */
@@ -83,21 +83,21 @@ export class StagedQuery {
     else this.handlers.failed(error);
   }
 
-  /** Whether the number of rows is final: the first ones may be all rows. */
+  /** Whether the number of rows is final: with the whole list, or if the first rows are all rows. */
   get isCounted() {
     return this.shown === "whole" || (this.shown === "first" && (this.element.list?.total ?? 0) < firstRows);
   }
 
-  /** Rows that have come so far, of how many where that is known. */
+  /** The number of rows loaded so far, and of all rows if known. */
   get progress() {
     const { list } = this.element;
     const { loaded, total } = list?.progress ?? { loaded: 0, total: 0 };
-    // A snapshot that comes in parts.
+    // A snapshot is arriving in parts.
     if (loaded < total) return { rows: loaded, total };
     return { rows: this.shown === "none" ? 0 : list?.total ?? 0, total: null };
   }
 
-  /** The list has another state: the whole list may be on the screen just before `requery` says so. */
+  /** Called when the list has another state. The whole list may be on the screen just before `requery` resolves. */
   updated() {
     this.element.partial = this.shown === "first" && this.element.list?.total === firstRows;
   }
@@ -119,7 +119,8 @@ export class StagedQuery {
   }
 
   /**
-   * Not by the element's own property: that would be another query, seen from its first row on.
+   * Makes the list on the screen follow the whole query. Setting the element's `query` instead would scroll to the
+   * first row.
    *
    * @param {LiveList} opening
    */

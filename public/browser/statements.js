@@ -1,5 +1,5 @@
 // @ts-check
-/** What is written, as statements with their values apart. Pure. */
+/** The statements that write rows, with their values as parameters. Pure. */
 
 import { sql } from "../client/sql.js";
 
@@ -9,7 +9,7 @@ import { sql } from "../client/sql.js";
 /** @typedef {Record<string, SQLValue>} Values by the names of columns */
 
 /**
- * A row's key: columns with their values.
+ * The condition for one row, by its key.
  *
  * @param {Values} key @returns {SQLFragment}
  */
@@ -18,7 +18,7 @@ export function isRow(key) {
 }
 
 /**
- * Any of several rows. Nested by halves: SQLite limits the depth of expressions.
+ * The condition for any of several rows. Nested by halves: SQLite limits the depth of expressions.
  *
  * @param {Values[]} keys at least one @returns {SQLFragment}
  */
@@ -30,7 +30,7 @@ export function isAnyRow(keys) {
 
 /**
  * @param {Table} table @param {Values} key @param {string} column @param {SQLValue} value
- * @param {SQLValue} [old] changed only where it is still this, letter by letter; undefined: whatever it is
+ * @param {SQLValue} [old] the former value, which must still be exactly this; undefined: any
  */
 export function updateOf(table, key, column, value, old) {
   const name = sql.identifier(column);
@@ -38,11 +38,12 @@ export function updateOf(table, key, column, value, old) {
   return sql`UPDATE ${sql.identifier(table.name)} SET ${name} = ${value} WHERE ${isRow(key)}${isOld}`;
 }
 
-/** Bytes at either end of a large BLOB. */
+/** How many bytes at either end of a large BLOB are compared. */
 const compared = 4096;
 
 /**
- * Large BLOBs are told apart by their length and their ends: a message has no room for the old one and the new one.
+ * The condition that a column has a value. Large BLOBs are compared by their length and ends, because a message has no
+ * room for both the old and the new one.
  *
  * @param {SQLFragment} name of the column @param {SQLValue} value
  */
@@ -58,7 +59,7 @@ export function valueIn(table, key, column) {
 }
 
 /**
- * Says what it takes away, so that it can be put back.
+ * Deletes a row and returns it, so that it can be restored.
  *
  * @param {Table} table @param {Values} key @param {string | null} rowid see `rowidName`
  */
@@ -67,7 +68,8 @@ export function deleteOf(table, key, rowid) {
 }
 
 /**
- * The same of several rows. They are read before: RETURNING leaves out those that went with another one of them.
+ * Deletes several rows. They are read first, because RETURNING leaves out rows that were deleted by a cascade of
+ * another of them.
  *
  * @param {Table} table @param {Values[]} keys @param {string | null} rowid
  */
@@ -77,7 +79,7 @@ export function deletionsOf(table, keys, rowid) {
 }
 
 /**
- * Puts back what was taken away, under the same rowid.
+ * Restores a deleted row, with the same rowid.
  *
  * @param {Table} table @param {Values} row what `deleteOf` returned @param {string | null} rowid
  */
@@ -87,7 +89,7 @@ export function restoreOf(table, row, rowid) {
 }
 
 /**
- * @param {Table} table @param {Values} values of columns that are to have others than their defaults
+ * @param {Table} table @param {Values} values of the columns that do not get their defaults
  * @param {string[]} [returning] names of columns
  */
 export function insertOf(table, values, returning = []) {
@@ -99,7 +101,8 @@ export function insertOf(table, values, returning = []) {
 }
 
 /**
- * The name by which the rowid of a table can be written, where no column is the same; null where it has none.
+ * The name by which the hidden rowid of a table can be written: one that no column has. Null if there is no hidden
+ * rowid.
  *
  * @param {Table} table @param {boolean} isHidden see `Catalogue.hasHiddenRowid`
  */
@@ -111,6 +114,6 @@ export function rowidName({ columns }, isHidden) {
 /** @param {Table} table @param {string | null} rowid */
 function identifiers({ columns }, rowid) {
   const all = columns.map(({ name }) => sql.identifier(name));
-  // Quoted, SQLite would take it for a text where there is no such column.
+  // The name is not quoted: SQLite would read a quoted name that no column has as a text.
   return rowid ? [sql(/** @type {any} */ ([`${rowid} AS ${rowid}`])), ...all] : all;
 }

@@ -62,12 +62,12 @@ export class SummaryBar {
     return column ? groupOf(column, isDate) : null;
   }
 
-  /** @param {number} index @param {Group | null} group null: no second one */
+  /** @param {number} index @param {Group | null} group null: no second group */
   #group(index, group) {
     const groups = [...this.#address.groups];
     groups.splice(index, 1, ...(group ? [group] : []));
     const names = groups.map(groupName);
-    // The same group twice is once.
+    // A group that was chosen twice counts once.
     const distinct = groups.filter((each, place) => names.indexOf(groupName(each)) === place);
     this.changed({ groups: distinct, sort: [], chart: this.#address.chart });
   }
@@ -83,7 +83,10 @@ export class SummaryBar {
   }
 }
 
-/** @param {import("../shell/schema.js").Column} column @returns {HTMLOptGroupElement} what can be asked of it */
+/**
+ * @param {import("../shell/schema.js").Column} column @returns {HTMLOptGroupElement} the totals that the column can
+ * have
+ */
 function optionsOf(column) {
   const group = element("optgroup", { label: column.name });
   const possible = Object.entries(calls).filter(([call]) => isNumeric(column) || call === "min" || call === "max");

@@ -1,5 +1,5 @@
 // @ts-check
-/** Rows of a table in groups, with what they come to, as a query for the server. Pure. */
+/** Rows of a table in groups, with their totals, as a query for the server. Pure. */
 
 import { encoded } from "../client/values.js";
 import { plainQuery, sql } from "../client/sql.js";
@@ -22,8 +22,8 @@ const formats = { day: "'%Y-%m-%d'", week: "'%Y-%m-%d'", month: "'%Y-%m'", year:
 /** The Monday of a week, from any of its days. */
 const toMonday = ", '-6 days', 'weekday 1'";
 /**
- * Larger numbers are milliseconds since 1970, smaller ones seconds or days of the Julian calendar, which SQLite tells
- * apart itself.
+ * Numbers from here up are milliseconds since 1970. Smaller ones are seconds since 1970 or Julian days, which SQLite
+ * distinguishes itself.
  */
 const leastMilliseconds = 100_000_000_000;
 
@@ -42,7 +42,7 @@ export function measureNames(table, address) {
 }
 
 /**
- * The measure that is drawn: as the address says, or the first total, or the count.
+ * The measure that is drawn: the one in the address, or the first total, or the count.
  *
  * @param {Table} table @param {Address} address
  */
@@ -76,7 +76,7 @@ export function summaryQuery(table, address, search) {
 }
 
 /**
- * As the address says; else the newest period first, or the largest value.
+ * The order in the address; otherwise the newest period first, or the largest value.
  *
  * @param {Table} table @param {Address} address @param {Map<string, any>} all expressions by name
  */
@@ -94,7 +94,7 @@ function fragment(part) {
 
 /**
  * @param {Table} table @param {Address} address @param {Search | null} search
- * @returns {Query} as others are to ask for it: JSON
+ * @returns {Query} as other programs would send it, in JSON
  */
 export function summaryToShare(table, address, search) {
   return JSON.parse(encoded(plainQuery(summaryQuery(table, address, search))));

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * One table on the screen: a `<live-list>` with column headers. It knows columns, widths and the cell that keys act on; what is
- * asked of the server comes from outside.
+ * One table on the screen: a `<live-list>` with column headers. It manages columns, widths and the cell that keys act
+ * on; its owner sets the query.
  */
 
 import { element } from "../shell/dom.js";
@@ -26,14 +26,14 @@ import { totalTemplates } from "./total-templates.js";
  * @property {(column: string, isAdded: boolean) => void} sort @property {(column: string, anchor: HTMLElement) => void} menu
  * @property {(layout: ColumnLayout) => void} arranged @property {(state: ListState) => void} updated
  * @property {(error: any) => void} failed
- * @property {(element: HTMLElement, row: import("../freshet.js").Row) => void} [drawn] a row is drawn
+ * @property {(element: HTMLElement, row: import("../freshet.js").Row) => void} [drawn] called when a row was drawn
  */
 
 /** Column widths are measured from this many rows. */
 const measuredRows = 60;
-/** Columns may be dragged wider than they are by themselves. */
+/** Pixels to which columns can be dragged, beyond their natural width. */
 const widestByHand = 1200;
-/** Key columns stay in view while they leave this part of it to the others. */
+/** Key columns stay in view if they leave this fraction of the width to the others. */
 const fixedPart = 0.45;
 const mostFixed = 3;
 
@@ -43,7 +43,7 @@ export class TableList {
   element = /** @type {LiveListElement} */ (document.createElement("live-list"));
   /** @type {(Column & {form?: import("./cell-text.js").ColumnForm})[]} those that are shown, in their order */
   columns = [];
-  /** Widths that columns have by themselves, and would like to have, once there are rows. */
+  /** The natural widths of columns, and the widths without cut values, known once there are rows. */
   #natural = new Map();
   #layout = noLayout;
   #isMeasured = false;
@@ -69,7 +69,7 @@ export class TableList {
     list.addEventListener("update", (event) => this.#updated(/** @type {CustomEvent} */ (event).detail.after));
     list.addEventListener("error", ({ error }) => handlers.failed(error));
     list.addEventListener("answered", () => this.#measureAgain());
-    // Scrolling does not bubble.
+    // Scroll events do not bubble, so the listener captures them.
     list.addEventListener("scroll", ({ target }) => list.toggleAttribute("data-scrolled", /** @type {Element} */ (target).scrollLeft > 0), { capture: true, passive: true });
     this.#room = new ResizeObserver(() => this.#applyWidths());
     this.#room.observe(list);
@@ -85,7 +85,7 @@ export class TableList {
     return this.#layout;
   }
 
-  /** @param {ColumnLayout} layout as it was kept */
+  /** @param {ColumnLayout} layout as stored */
   show(layout) {
     this.#layout = layout;
     const { columns, key, references } = this.table;
@@ -109,14 +109,14 @@ export class TableList {
   /** The list has its grid once it is in the document. */
   #describe() {
     const grid = this.#scroller;
-    // The section index makes it narrower than the list.
+    // The grid is observed, because the section index makes it narrower than the list.
     if (grid) this.#room.observe(grid);
     grid?.setAttribute("aria-colcount", String(this.columns.length));
     grid?.setAttribute("aria-readonly", String(!this.table.isEditable));
   }
 
   get #fixed() {
-    // A key of that many columns is most of the table.
+    // A key with more columns than that would be most of the table, so it scrolls too.
     return this.table.key.length > mostFixed ? 0 : this.table.key.length;
   }
 
@@ -135,7 +135,7 @@ export class TableList {
   }
 
   /**
-   * As wide as its rows in view need.
+   * Makes a column as wide as its values in view need.
    *
    * @param {string} name
    */
@@ -194,7 +194,7 @@ export class TableList {
     this.handlers.updated(state);
   }
 
-  /** Other rows are in view: columns whose values they cut grow, and none gets narrower. */
+  /** Called when other rows are in view: columns with cut values grow, and no column gets narrower. */
   #measureAgain() {
     if (!this.#isMeasured || this.#sample.length === 0) return;
     for (const column of this.table.columns) {
@@ -205,7 +205,7 @@ export class TableList {
     this.#applyWidths();
   }
 
-  /** One form for all numbers of a column, and for all its dates: as the first rows have them. */
+  /** Chooses one form for all numbers of a column, and for all its dates, from the first rows. */
   #settleForms() {
     const { columns, references } = this.table;
     const referring = new Set(references.flatMap((reference) => reference.columns));
@@ -235,13 +235,13 @@ export class TableList {
     const { name } = column;
     const rows = this.#sample;
     const texts = rows.map((row) => cellText(row?.[name], column, row?.[lengthOf(name)] ?? null).text);
-    // The shorthand is empty where it cannot say everything, as the kind of digits.
+    // The shorthand `font` is empty if it cannot express all properties, such as the kind of digits.
     const { fontSize, fontFamily } = getComputedStyle(this.element);
     const measure = (/** @type {string} */ text) => {
       if (canvas) canvas.font = `${fontSize} ${fontFamily}`;
       return canvas?.measureText(text).width ?? text.length * 8;
     };
-    // The first cell has a button before its value, and a reference one behind it.
+    // The first cell has a button before its value, and a cell with a reference has one after it.
     const extra = (name === this.columns[0]?.name ? 20 : 0) + (this.table.references.some(({ columns: [first] }) => first === name) ? 22 : 0);
     const width = extra + naturalWidth([name, typeText(column, this.table.references.find(({ columns: [first] }) => first === name)?.table)], texts, measure);
     return { width, needs: Math.max(width, ...texts.map((text) => Math.ceil(measure(text)) + 26 + extra)) };
@@ -263,7 +263,7 @@ export class TableList {
   }
 
   /**
-   * The key stays in view while there is room for more than that.
+   * Keeps the key in view if there is enough room for the other columns.
    *
    * @param {number[]} widths @param {number} room
    */

@@ -16,11 +16,11 @@ import { totalsOf, totalsToShare } from "./totals.js";
 /** Cells get only the beginning of longer values; the detail panel asks for the whole value. */
 export const longestText = 300;
 export const longestBlob = 64;
-/** Instead of a key, where no columns are one. */
+/** The key of rows that no columns identify: they are numbered. */
 export const rowNumber = "#";
 
 /**
- * The name of the column with the length of a BLOB whose beginning alone is sent.
+ * The name of the column with the length of a BLOB, because only the beginning of a BLOB is sent.
  *
  * @param {string} column
  */
@@ -29,7 +29,8 @@ export function lengthOf(column) {
 }
 
 /**
- * @param {Table} table @param {Address} address @param {Search | null} search where words are looked up
+ * @param {Table} table @param {Address} address @param {Search | null} search the full-text index in which words are
+ * looked up
  * @param {string[]} key columns that identify a row; `[rowNumber]` numbers the rows
  * @returns {Query}
  */
@@ -48,11 +49,12 @@ export function queryOf(table, address, search, key) {
   };
 }
 
-/** Rows of a large table that are asked for first. */
+/** How many rows of a large table are requested first. */
 export const firstRows = 200;
 
 /**
- * The first rows alone, which SQLite has at once however many there are: what to show until the whole list has come.
+ * The query of the first rows only, which SQLite finds at once in a table of any size. They are shown until the whole
+ * list has come.
  *
  * @param {Query} query of `queryOf` @param {Table} table @param {string[]} key
  * @returns {Query}
@@ -80,7 +82,8 @@ function raw(text) {
 /** @param {string} table @param {import("../shell/schema.js").Column} column */
 function shortened(table, { name, type }) {
   const affinity = affinityOf(type);
-  // Columns of numbers rarely hold anything long; those that are cut are cut by SQLite, which never sends the rest.
+  // Numeric columns rarely hold long values, so they are sent whole. SQLite cuts the values of the others, and does not
+  // send the rest.
   if (affinity !== "TEXT" && affinity !== "BLOB") return [quoted(name)];
   const value = `${quoted(table)}.${quoted(name)}`;
   const text = `WHEN 'text' THEN substr(${value}, 1, ${longestText + 1})`;
@@ -92,7 +95,7 @@ function shortened(table, { name, type }) {
 
 /**
  * @param {Table} table @param {Address} address @param {Search | null} search
- * @returns {(string | SQLFragment)[]} all of them have to hold
+ * @returns {(string | SQLFragment)[]} conditions that all have to hold
  */
 function conditionsOf({ name, columns }, { where, filters, search: words }, search) {
   const own = where.trim() ? [raw(where.trim())] : [];
@@ -114,7 +117,7 @@ export function matchOf(words) {
 }
 
 /**
- * The same list as a person would write it: whole columns, names unquoted where possible, values as parameters.
+ * The query as a person would write it: whole columns, unquoted names where possible, values as parameters.
  *
  * @param {Table} table @param {Address} address @param {Search | null} search @param {string[]} key
  * @returns {Query}
@@ -135,7 +138,7 @@ export function queryToShare(table, address, search, key) {
 }
 
 /**
- * Names that were quoted for safety's sake.
+ * The text without the quotes around names that do not need them.
  *
  * @param {string} text @param {Table} table
  */

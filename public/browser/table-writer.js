@@ -1,5 +1,5 @@
 // @ts-check
-/** Writes to one table, and remembers how to take it back. */
+/** Writes to one table, and remembers how to undo the writes. */
 
 import { plainTransaction } from "../client/sql.js";
 import { encoded } from "../client/values.js";
@@ -19,7 +19,7 @@ import { isSame } from "./value-editor.js";
 /** @typedef {import("./catalogue.js").Table} Table */
 /** @typedef {Record<string, SQLValue>} Values */
 
-/** Texts of this many letters and more are cut where they are told. */
+/** Texts of this many characters or more are cut in messages. */
 const toldLetters = 60;
 
 /** @param {any} value @param {import("../shell/schema.js").Column} [column] */
@@ -29,14 +29,16 @@ function inWords(value, column = { name: "", type: "", notNull: false, key: 0 })
   return kind === "text" ? `“${text.slice(0, toldLetters)}${text.length > toldLetters ? "…" : ""}”` : text;
 }
 
-/** The row that was to be written is not there. */
+/** The error that the row to be written does not exist any more. */
 export class GoneError extends Error {
   constructor() {
     super("Somebody else has deleted this row.");
   }
 }
 
-/** The value that was to be replaced is another one by now: `current`, which the next attempt may replace. */
+/**
+ * The error that the value to be replaced has changed. `current` is the new value, which the next attempt may replace.
+ */
 export class ConflictError extends Error {
   /** @param {SQLValue} current @param {import("../shell/schema.js").Column} [column] */
   constructor(current, column) {
@@ -49,7 +51,7 @@ export class TableWriter {
   /**
    * @param {Client} client @param {import("./catalogue.js").Catalogue} catalogue @param {Table} table @param {string[]} key
    * @param {import("../shell/undo.js").Undo} undo
-   * @param {() => LiveList | null} list where changes show before the server has made them
+   * @param {() => LiveList | null} list the list in which changes show before the server has made them
    */
   constructor(client, catalogue, table, key, undo, list = () => null) {
     this.client = client;
@@ -71,7 +73,8 @@ export class TableWriter {
   }
 
   /**
-   * Whether a change shows before the server has made it: a row with another key is another row.
+   * Whether a change shows before the server has made it. Changes of a key do not, because the row would be a different
+   * one.
    *
    * @param {string} column
    */
@@ -80,7 +83,8 @@ export class TableWriter {
   }
 
   /**
-   * @param {Row} row @param {string} column @param {SQLValue} value @param {SQLValue} old what it was when the user began: another value is not overwritten
+   * @param {Row} row @param {string} column @param {SQLValue} value @param {SQLValue} old the value when the user began
+   * to edit: if it has changed since, it is not overwritten
    * @throws {ConflictError} another program has changed the value
    * @throws {GoneError}
    */
@@ -96,7 +100,7 @@ export class TableWriter {
     const change = this.showsAtOnce(column) ? { update: { ...key, [column]: value } } : null;
     const statements = [updateOf(table, key, column, value, old), valueIn(table, afterwards, column)];
     const { changes, results } = await this.#named(this.#write(change, statements), { ...row, [column]: old }, { [column]: value });
-    // A write that was sent again says nothing more.
+    // The answer to a write that was sent again has no rows.
     const [made, { rows: [now] } = { rows: [{ value }] }] = results;
     if ((made?.changes ?? changes) === 0) {
       if (!now || column in key) throw new GoneError();
@@ -104,7 +108,7 @@ export class TableWriter {
       if (isSame(now.value, old)) throw new Error("It stays as it is: a trigger keeps it, or it holds bytes that are no text.");
       throw new ConflictError(now.value, table.columns.find(({ name }) => name === column));
     }
-    // As it is stored: SQLite may have converted it, a trigger changed it.
+    // The value as stored: SQLite may have converted it, or a trigger changed it.
     const stored = now ? now.value : value;
     this.undo.push({
       title: `${column} of ${this.titleOf(row)} changed.`,
@@ -118,7 +122,7 @@ export class TableWriter {
   }
 
   /**
-   * Whether the row is there still.
+   * Whether the row still exists.
    *
    * @param {Row} row
    */
@@ -138,10 +142,12 @@ export class TableWriter {
   }
 
   /**
-   * Deletes, and remembers nothing.
+   * Deletes rows without remembering how to undo it.
    *
-   * @param {Row[]} rows @param {import("../client/sql.js").SQLFragment[]} [readings] SELECTs that are answered before
-   * @returns {Promise<{gone: Row[], read: Row[][]} | null>} what was there; null: it is gone, and was too much for a write that was sent again to say
+   * @param {Row[]} rows @param {import("../client/sql.js").SQLFragment[]} [readings] SELECTs that run before the
+   * deletion
+   * @returns {Promise<{gone: Row[], read: Row[][]} | null>} the deleted rows; null: they are deleted, and the answer to
+   * a repeated write was too large to include them
    * @throws {GoneError}
    */
   async deleteUnsaid(rows, readings = []) {
@@ -171,7 +177,7 @@ export class TableWriter {
   /**
    * @template T
    * @param {Promise<T>} write @param {Row} before @param {Values} written
-   * @returns {Promise<T>} rejected with the table that a foreign key is about
+   * @returns {Promise<T>} rejected with an error that names the foreign key's table
    */
   async #named(write, before, written) {
     try {
@@ -213,11 +219,11 @@ export class TableWriter {
 
 /**
  * @param {Client} client @param {import("../client/sql.js").SQLFragment[] | null} statements
- * @returns {import("../client/sql.js").SQLFragment[] | null} null: the server takes no message of that size
+ * @returns {import("../client/sql.js").SQLFragment[] | null} null: the message would be too large for the server
  */
 export function within(client, statements) {
   const most = client.hello?.limits?.messageBytes ?? Infinity;
   const size = new TextEncoder().encode(encoded(plainTransaction(statements ?? []))).length;
-  // Around it come a type, an id and what names the write.
+  // The message also has a type, an id and the name of the write.
   return size + 200 < most ? statements : null;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands above a table: its name and count, the search, and buttons for everything that can be done to the list. */
+/** The bar above a table: its name and count, the search, and buttons for the actions on the list. */
 
 import { element, fillSelect, formatted } from "../shell/dom.js";
 import { KeyMenu } from "./key-menu.js";
@@ -11,11 +11,11 @@ import { LoadingBar } from "./loading-bar.js";
  * @typedef {object} Handlers
  * @property {(words: string) => void} search @property {(section: string | null) => void} section @property {(key: string[]) => void} key
  * @property {() => void} filter @property {(anchor: HTMLElement) => void} columns @property {() => void} use @property {() => void} add
- * @property {() => void} tables opens the list of tables, where it is a sheet
- * @property {() => void} summary of the rows in groups, or from it to the rows
+ * @property {() => void} tables opens the list of tables, on screens where it is a sheet
+ * @property {() => void} summary switches between the rows and their summary in groups
  */
 
-/** Milliseconds without a key after which what was typed is searched. */
+/** Milliseconds without a key press after which the typed words are searched for. */
 const pause = 150;
 const none = " ";
 
@@ -33,7 +33,7 @@ export class Toolbar {
 
   /**
    * @param {Table} table @param {{hasSearch: boolean, isEditable: boolean, keys: string[][] | null, isSummary?: boolean}} abilities `keys`:
-   *   what may identify the rows of a view; `isSummary`: groups are shown, not rows
+   *   candidates for the key of a view; `isSummary`: groups are shown, not rows
    * @param {Handlers} handlers
    */
   constructor(table, { hasSearch, isEditable, keys, isSummary = false }, handlers) {
@@ -94,7 +94,7 @@ export class Toolbar {
   }
 
   /**
-   * The rows of other criteria are on their way: the last count is not theirs.
+   * Called while the rows of other criteria load: the last count does not apply to them.
    *
    * @param {() => import("./loading-bar.js").Progress} progress
    */
@@ -103,7 +103,7 @@ export class Toolbar {
     this.#loading.start(progress);
   }
 
-  /** They do not come. */
+  /** Called when the rows will not come. */
   showFailure() {
     this.#loading.stop();
     this.#say("");

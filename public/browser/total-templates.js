@@ -7,7 +7,7 @@ import { calls, nameOf } from "./totals.js";
 /** @typedef {import("./totals.js").Total} Total */
 
 /**
- * Templates for the headers of sections, and for the line below the rows; null where they are as usual.
+ * Templates for the headers of sections, and for the line below the rows; null for the default.
  *
  * @param {Total[]} totals @param {string | null} chart address of the chart of all sections; null without sections
  */

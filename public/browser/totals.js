@@ -1,5 +1,5 @@
 // @ts-check
-/** Totals of columns: which there are, and how the server is asked for them. Pure. */
+/** Totals of columns: the kinds of totals, and the queries for them. Pure. */
 
 import { sql } from "../client/sql.js";
 import { affinityOf } from "./affinity.js";
@@ -10,10 +10,10 @@ import { columnOf, readable } from "./identifiers.js";
 /** @typedef {"sum" | "avg" | "min" | "max"} Call */
 /** @typedef {{column: string, call: Call}} Total */
 
-/** By SQLite's names, what they are called in the menu of a column. */
+/** The titles of totals in a column's menu, by SQLite's names. */
 export const calls = { sum: "Sum", avg: "Average", min: "Minimum", max: "Maximum" };
 
-/** More of a text is not shown. */
+/** How many characters of a text are shown. */
 const longest = 60;
 
 /** @param {Total} total */
@@ -22,7 +22,7 @@ export function nameOf({ column, call }) {
 }
 
 /**
- * With a total that was not there, or without it.
+ * The totals with one added, or without it if it was there.
  *
  * @param {Total[]} totals @param {string} column @param {Call} call @returns {Total[]}
  */
@@ -41,7 +41,7 @@ export function isNumeric({ type }) {
 }
 
 /**
- * As members of a query; nothing without any. Columns that are gone have none.
+ * The totals as members of a query; nothing without totals. Totals of missing columns are left out.
  *
  * @param {Table} table @param {Total[]} totals @returns {{totals?: Record<string, string | SQLFragment>}}
  */
@@ -61,7 +61,7 @@ function expression(call, column, isWhole) {
 }
 
 /**
- * The same as a person would write it.
+ * As `totalsOf`, but written as a person would.
  *
  * @param {Table} table @param {Total[]} totals @returns {{totals?: Record<string, string>}}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** A check box for a boolean. Half checked, it is NULL, or whatever the column's default is. */
+/** A check box for a boolean. Half checked, it means NULL or the column's default. */
 
 import { element } from "../shell/dom.js";
 
@@ -16,7 +16,7 @@ export class TruthField {
   constructor({ name }) {
     this.field = element("input", { type: "checkbox", name, ariaLabel: name, indeterminate: true });
     this.element = element("span", { className: "truth-field" }, this.field, this.#words);
-    // The box keeps the focus when the room around it is clicked.
+    // The box keeps the focus when the area around it is clicked.
     this.element.addEventListener("mousedown", (event) => event.preventDefault());
     this.element.addEventListener("click", ({ target }) => { if (target !== this.field) this.field.click(); });
     this.field.addEventListener("input", () => this.#show());

@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * An editor of one value, in a cell or in the panel of a row. Enter writes, Escape gives up, Tab writes and goes on. NULL is chosen by
- * its button or by Ctrl and Backspace; whatever is typed afterwards is no NULL. What was refused stays, with the reason below it. What does not fit
- * the column is written by a second Enter, and what was not touched is not written at all.
+ * its button or by Ctrl and Backspace; typing anything afterwards replaces NULL. A refused value stays, with the reason
+ * below it. A value that does not fit the column is written by a second Enter, and an unchanged value is not written at
+ * all.
  */
 
 import { element } from "../shell/dom.js";
@@ -14,7 +15,7 @@ import { newValueField } from "./value-field.js";
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
-/** @typedef {-1 | 0 | 1} Step what comes after writing: the field before, none, or the next one */
+/** @typedef {-1 | 0 | 1} Step where to go after writing: to the field before, nowhere, or to the next one */
 
 export class ValueEditor {
   #control;
@@ -23,7 +24,7 @@ export class ValueEditor {
   #isNull;
   #isTouched = false;
   /**
-   * The text that a warning was given for.
+   * The text that the last warning was about.
    *
    * @type {string | null}
    */
@@ -36,9 +37,9 @@ export class ValueEditor {
    * @param {object} handlers
    * @param {(value: SQLValue, old: SQLValue) => Promise<void>} handlers.write rejected with the reason when it is refused; `current` of the error is the
    *   value that another program has written meanwhile
-   * @param {(step: Step) => void} handlers.done after writing or giving up; the element is to be taken away
-   * @param {(typed: SQLValue, error: any) => void} [handlers.refused] called after `done`, where the value shows before it is
-   *   written; without it, the editor stays until the value is written
+   * @param {(step: Step) => void} handlers.done called after writing or giving up, to remove the element
+   * @param {(typed: SQLValue, error: any) => void} [handlers.refused] called after `done`, if the value shows before it
+   *   is written; without this handler, the editor stays until the value is written
    * @param {() => SQLValue[]} [handlers.others] values of the same column
    * @param {import("./reference-search.js").ReferenceSearch | null} [handlers.search] of rows that it may refer to
    * @param {boolean} [isTall] room for several lines
@@ -83,7 +84,7 @@ export class ValueEditor {
   }
 
   /**
-   * Begins with what was refused before.
+   * Begins with a refused value and the reason.
    *
    * @param {SQLValue} typed @param {any} error
    */
@@ -120,7 +121,7 @@ export class ValueEditor {
 
   /** @param {KeyboardEvent} event */
   #keyDown(event) {
-    // The list has its own use for most keys.
+    // Otherwise the list would handle most keys too.
     event.stopPropagation();
     const isTall = this.field.localName === "textarea";
     if (event.isComposing) return;
@@ -133,7 +134,10 @@ export class ValueEditor {
     event.preventDefault();
   }
 
-  /** Going elsewhere writes as well; what was refused waits to be mended or given up. A row that is drawn elsewhere, or is gone, was not left. */
+  /**
+   * Called when the focus leaves. That writes the value too, except a refused one, which waits to be corrected or given
+   * up. It does not count if the row was drawn elsewhere or is gone.
+   */
   #left() {
     queueMicrotask(() => {
       const isHere = this.field.isConnected && !this.element.closest(".live-leaving") && document.activeElement !== this.field;
@@ -168,7 +172,7 @@ export class ValueEditor {
 
   /**
    * @returns {SQLValue}
-   * @throws {Error} with a sentence: it is no value, or does not fit and was not asked for twice
+   * @throws {Error} with a sentence: the text is not a value, or does not fit and was not confirmed
    */
   #value() {
     if (this.#isNull) return null;

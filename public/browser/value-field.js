@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The control for one value, by its column: a check box for booleans, a date field, a menu of the texts that a CHECK
- * allows, a search for the row that it refers to, or a field for text. All of them say what was chosen as a text,
- * which `fitted` makes a value of.
+ * allows, a search for the row that it refers to, or a field for text. All of them return their value as a text, which
+ * `fitted` converts.
  */
 
 import { element } from "../shell/dom.js";
@@ -18,14 +18,14 @@ import { WrittenField } from "./written-field.js";
 /** @typedef {import("../shell/schema.js").Column} Column */
 /**
  * @typedef {object} ValueField
- * @property {HTMLElement} element where it stands @property {HTMLElement} field what has the focus
- * @property {string} text what it says; "" where it says nothing
- * @property {boolean} isNull whether it says NULL by itself
- * @property {string | null} problem a sentence: what was typed is no value yet
+ * @property {HTMLElement} element the element to insert @property {HTMLElement} field the element that gets the focus
+ * @property {string} text its value as text; "" if empty
+ * @property {boolean} isNull whether it can show NULL, and does
+ * @property {string | null} problem a sentence that says why the typed text is not a value yet
  * @property {boolean} hasNullButton whether NULL needs a button next to it
- * @property {() => void} clear empties it @property {(title: string) => void} hint says what an empty one stands for
- * @property {() => void} select what is typed next replaces its text
- * @property {(event: KeyboardEvent) => boolean} takes whether a key means something to it alone
+ * @property {() => void} clear empties it @property {(title: string) => void} hint shows what an empty field stands for
+ * @property {() => void} select selects its text, so that typing replaces it
+ * @property {(event: KeyboardEvent) => boolean} takes whether it handles a key itself
  */
 /**
  * @typedef {object} Surroundings
@@ -71,7 +71,7 @@ export class TextField extends WrittenField {
   }
 
   /**
-   * A field of one line would drop the line breaks: one of several takes its place, in the same space.
+   * Replaces a field of one line, which would drop pasted line breaks, by one of several lines, in the same space.
    *
    * @param {ClipboardEvent} event
    */

@@ -8,7 +8,7 @@ import { cellText, pictureType, sizeText } from "./cell-text.js";
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../shell/schema.js").Column} Column */
 
-/** Bytes of a BLOB that are written out. */
+/** How many bytes of a BLOB are shown. */
 const shownBytes = 256;
 
 /** @param {SQLValue} value @param {Column} column @returns {HTMLElement} */
@@ -40,7 +40,7 @@ function blobView(bytes, { name }) {
 /** @param {Uint8Array} bytes @param {string} type */
 function dataAddress(bytes, type) {
   let text = "";
-  // In parts: a call takes a limited number of arguments.
+  // Converted in parts, because a call takes a limited number of arguments.
   for (let start = 0; start < bytes.length; start += 8192) text += String.fromCharCode(...bytes.subarray(start, start + 8192));
   return `data:${type};base64,${btoa(text)}`;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** A field into which a value is written: what it says is the text of its control. */
+/** A field into which a value is typed: its text is the text of its control. */
 
 export class WrittenField {
   isNull = false;

@@ -9,7 +9,7 @@ import { fillOf } from "./shapes.js";
 /** @typedef {import("./drawing.js").Canvas} Canvas */
 
 const [barHeight, gap, margin] = [18, 10, 6];
-/** The part of the width that names have. */
+/** The fraction of the width that is for names. */
 const namePart = 0.36;
 
 /** @param {ChartModel} model */
@@ -47,7 +47,7 @@ export function barNumbers({ points, series }) {
  * @param {Canvas} canvas @param {ChartModel} model @param {Numbers} numbers as they are now
  * @returns {{nearest: (x: number, y: number) => [number, number], anchor: (point: number, series: number) => [number,
  * number]}}
- *   the point and series at a place, and where such a one is
+ *   the point and series at a position, and the position of a point of a series
  */
 export function drawBars({ shapes, id, width, measure, format }, { points, series }, numbers) {
   const number = (/** @type {string} */ name) => numbers.get(name) ?? 0;
@@ -90,7 +90,7 @@ function clamped(index, count) {
 
 /**
  * @param {string} text @param {number} width @param {(text: string) => number} measure
- * @returns {string} what has room of it
+ * @returns {string} the part of it that fits
  */
 function fitted(text, width, measure) {
   if (measure(text) <= width) return text;

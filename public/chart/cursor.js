@@ -1,5 +1,5 @@
 // @ts-check
-/** The point of a chart that keys or the pointer are at: a ring around it, and its values in words. */
+/** The point of a chart that is selected by keys or the pointer: a ring around it, and its values in words. */
 
 /** @typedef {import("./model.js").ChartModel} ChartModel */
 /** @typedef {import("./drawing.js").Drawing} Drawing */
@@ -8,7 +8,7 @@ export class ChartCursor {
   /** @type {ChartModel | null} */
   #model = null;
   /**
-   * Keys of the point and the series: where they are may change.
+   * The keys of the point and the series, because their positions may change.
    *
    * @type {{point: string, series: string} | null}
    */
@@ -134,7 +134,7 @@ export class ChartCursor {
 }
 
 /**
- * Along the axis from point to point, across it from series to series.
+ * Moves from point to point along the axis, and from series to series across it.
  *
  * @param {string} key @param {{point: number, place: number} | null} from null: nowhere yet @param {number} points
  * @param {number} series

@@ -73,7 +73,7 @@ export class Drawing {
 
   #forget() {
     this.#tween.stop();
-    // Nothing has been drawn since the last drawing's end: everything goes.
+    // Nothing was drawn since the last call of `end`, so this removes everything.
     this.#shapes.end();
   }
 
@@ -97,7 +97,7 @@ export class Drawing {
     return context.measureText(text).width;
   }
 
-  /** @param {number} series @returns {SVGElement} how it is drawn, small */
+  /** @param {number} series @returns {SVGElement} a small sample of its color and pattern */
   swatch(series) {
     const isBar = this.#model?.type === "bar";
     const line = shape("path", { d: "M0 6H22", class: "chart-line", stroke: colourOf(series), "stroke-dasharray": dashOf(series) });

@@ -9,13 +9,14 @@ import { colourOf, dashOf, markAt } from "./shapes.js";
 /** @typedef {import("./drawing.js").Canvas} Canvas */
 
 const [above, below, right] = [12, 26, 14];
-/** Points closer than this have no marks: they would be a thick line. */
+/** Pixels: points closer than this get no marks, which would merge into a thick line. */
 const leastBetweenMarks = 12;
-/** Between two names of points below the axis. */
+/** Pixels between two names of points below the axis. */
 const nameGap = 18;
 
 /**
- * @param {ChartModel} model @returns {{target: Numbers, births: Numbers}} what moves: points, and the ends of the axes
+ * @param {ChartModel} model @returns {{target: Numbers, births: Numbers}} the numbers that are animated: points, and
+ * the ends of the axes
  */
 export function lineNumbers({ points, series }) {
   const [least, most] = domainOf(series.flatMap(({ values }) => values));
@@ -34,7 +35,7 @@ export function drawLines(canvas, { points, series }, numbers) {
   const marks = ticks([number("least"), number("most")], Math.max(2, height / 55));
   const left = Math.max(...marks.map((tick) => measure(format(tick)))) + 12;
   const [first, last] = [number("first"), number("last")];
-  // A single point stands in the middle.
+  // A single point is drawn in the middle.
   const toX = first === last ? () => (left + width - right) / 2 : linear([first, last], [left + 6, width - right]);
   const toY = linear([number("least"), number("most")], [height - below, above]);
   for (const tick of marks) {
@@ -92,7 +93,7 @@ function pathOf(values, at) {
 
 /**
  * @param {(number | null)[]} values @param {number} index
- * @returns {boolean} whether a line leads neither to it nor from it
+ * @returns {boolean} whether no line leads to it or from it
  */
 function isAlone(values, index) {
   return (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null;

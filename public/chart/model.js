@@ -16,14 +16,15 @@ import { areDates, placeOf, withoutGaps } from "./periods.js";
  * @property {ChartType} type @property {Point[]} points @property {Series[]} series
  * @property {string} x name of the column @property {string} y
  * @property {number} unplaced rows without a place on the axis
- * @property {number} hiddenSeries beyond those that colours and patterns tell apart
+ * @property {number} hiddenSeries the number of series that are left out, because there are not enough colors and
+ * patterns
  */
 /**
  * @typedef {{x: string, y: string, series: string | null, type: ChartType | null, isZeroMissing: boolean}} ChartOptions
- * `type` null: as the values are
+ * `type`: null to choose it by the values
  */
 
-/** Colours and patterns tell so many apart. */
+/** How many series can be distinguished by colors and patterns. */
 export const mostSeries = 8;
 
 /** @param {readonly Row[]} rows @param {ChartOptions} options @returns {ChartModel} */
@@ -41,7 +42,7 @@ function keyOf(value) {
   return `${typeof value} ${value}`;
 }
 
-/** @param {unknown[]} values @returns {Point[]} each value once, as they came */
+/** @param {unknown[]} values @returns {Point[]} each value once, in the order of the rows */
 function pointsInOrder(values) {
   return [...new Map(values.map((value) => [keyOf(value), sectionTitle(value)]))].map(([key, title], place) => ({ key, title, place }));
 }
@@ -54,7 +55,7 @@ function pointsOnAxis(values, areFilled) {
 }
 
 /**
- * The largest first: those that are left out are the smallest.
+ * The series, the largest first, so that the smallest are left out.
  *
  * @param {readonly Row[]} rows @param {string | null} split @param {string} y
  * @param {(row: Row) => number} indexOf the row's point
@@ -81,7 +82,7 @@ function seriesOf(rows, split, y, indexOf, count, isZeroMissing) {
   return [...shown, ...sorted.slice(mostSeries)].map(({ size: _, ...series }) => series);
 }
 
-/** @param {unknown} value @returns {number | null} null: there is nothing to draw */
+/** @param {unknown} value @returns {number | null} null: the value is not drawn */
 function numberOf(value) {
   return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
 }

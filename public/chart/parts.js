@@ -1,5 +1,5 @@
 // @ts-check
-/** The elements that a chart is made of, and what stands about the picture: legend, notes, why it may be old. */
+/** The elements of a chart: the plot, and around it the legend, notes, and the reason why it may be out of date. */
 
 import { StaleLine } from "../element/stale-line.js";
 
@@ -58,7 +58,7 @@ export class ChartParts {
     if (this.note.textContent !== text) this.note.textContent = text;
   }
 
-  /** @param {string | null} text in the place of the picture */
+  /** @param {string | null} text shown in place of the plot */
   showMessage(text) {
     this.message.hidden = text === null;
     if (text !== null && this.message.textContent !== text) this.message.textContent = text;

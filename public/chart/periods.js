@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * Dates as SQLite writes them, as places on an axis, and the ones that follow each other: years, months, weeks, days.
- * Pure.
+ * Dates as SQLite writes them: their places on an axis, and the years, months, weeks or days in which they follow each
+ * other. Pure.
  */
 
 /** @typedef {"year" | "month" | "week" | "day" | "time"} Unit */
 
 const pattern = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,3})\d*)?)?(Z|[+-]\d\d:?\d\d)?)?)?)?$/;
 const day = 86_400_000;
-/** Longer gaps are not filled: a mistyped year must not make a million points. */
+/** How many missing periods are filled at most: a mistyped year must not make a million points. */
 const mostFilled = 5_000;
 
 /**
  * @param {unknown} value `2024`, `2024-03`, `2024-03-05`, `2024-03-05 12:30:00`, or a number, which is its own place
- * @returns {number | null} milliseconds since 1970; null: it is no date
+ * @returns {number | null} milliseconds since 1970; null: it is not a date
  */
 export function placeOf(value) {
   if (typeof value === "number" || typeof value === "bigint") return Number(value);
@@ -26,7 +26,7 @@ export function placeOf(value) {
 
 /**
  * @param {readonly unknown[]} values
- * @returns {boolean} whether all are dates written as text; NULLs are passed over
+ * @returns {boolean} whether all are dates written as text; NULLs do not count
  */
 export function areDates(values) {
   const known = values.filter((value) => value !== null);
@@ -35,7 +35,7 @@ export function areDates(values) {
 
 /**
  * @param {readonly string[]} texts dates
- * @returns {Unit} by which they follow each other
+ * @returns {Unit} the unit in which they follow each other
  */
 export function unitOf(texts) {
   const lengths = new Set(texts.map(({ length }) => length));
@@ -58,7 +58,7 @@ function after(text, unit) {
 
 /**
  * @param {readonly string[]} texts dates
- * @returns {string[]} in their order, each once, with the periods between the first and the last that are missing
+ * @returns {string[]} in order, each once, including missing periods between the first and the last
  */
 export function withoutGaps(texts) {
   const sorted = [...new Set(texts)].sort((left, right) => Number(placeOf(left)) - Number(placeOf(right)));

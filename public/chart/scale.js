@@ -3,8 +3,8 @@
 
 /**
  * @param {readonly (number | null)[]} values
- * @returns {[number, number]} the least and the greatest, zero among them: the length of a bar and the height of a line
- * are compared
+ * @returns {[number, number]} the least and the greatest; the range includes zero, because lengths of bars and heights
+ * of lines are compared
  */
 export function domainOf(values) {
   let [least, most] = [0, 0];
@@ -23,7 +23,7 @@ export function linear([first, last], [start, end]) {
 }
 
 /**
- * @param {[number, number]} domain @param {number} count about so many
+ * @param {[number, number]} domain @param {number} count how many, approximately
  * @returns {number[]} multiples of 1, 2 or 5 times a power of ten within the domain
  */
 export function ticks([least, most], count) {

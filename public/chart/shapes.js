@@ -25,7 +25,7 @@ export function set(element, attributes) {
   }
 }
 
-/** Shapes of a group, by name: those that are not drawn again go. */
+/** Shapes of a group, by name. Shapes that are not drawn again are removed. */
 export class Shapes {
   /** @type {Map<string, SVGElement>} */
   #kept = new Map();
@@ -53,7 +53,7 @@ export class Shapes {
     return element;
   }
 
-  /** All of a drawing has been drawn. */
+  /** Ends a drawing: removes the shapes that were not drawn. */
   end() {
     for (const [name, element] of this.#kept) {
       if (this.#drawn.has(name)) continue;

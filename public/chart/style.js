@@ -52,5 +52,5 @@ const css = `@layer live-chart {
   .chart-table, .chart-status { position: absolute; inset: 0 auto auto 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 }`;
 
-/** To the document or shadow tree that a chart is in. */
+/** Adds the styles to the document or shadow tree that a chart is in. */
 export const adoptStyle = adopted(css);

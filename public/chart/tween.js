@@ -1,5 +1,5 @@
 // @ts-check
-/** Numbers by name that move to others: what a chart draws while its values change. */
+/** Named numbers that move to new values: a chart draws them while its values change. */
 
 /** @typedef {Map<string, number>} Numbers */
 
@@ -15,7 +15,7 @@ export class Tween {
 
   /**
    * @param {(numbers: Numbers) => void} draw called once a frame until the numbers have arrived
-   * @param {() => boolean} isStill whether nothing is to move
+   * @param {() => boolean} isStill whether to jump without animation
    */
   constructor(draw, isStill) {
     this.draw = draw;
@@ -23,7 +23,8 @@ export class Tween {
   }
 
   /**
-   * Numbers that were not there before are at their place at once, unless `births` says where they come from.
+   * Starts moving to new numbers. A number that is new has its value at once, unless `births` has a value to start
+   * from.
    *
    * @param {Numbers} target @param {Numbers} births
    */
@@ -50,7 +51,7 @@ export class Tween {
   /** @param {number} now */
   #tick(now) {
     this.draw(this.#at(now));
-    // A page that is not seen gets no frames: it draws where it has got to when it is seen again.
+    // A hidden page gets no frames. When it is visible again, it draws the state of that moment.
     this.#frame = now - this.#start < duration ? requestAnimationFrame(() => this.#tick(performance.now())) : 0;
   }
 

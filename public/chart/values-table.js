@@ -1,5 +1,5 @@
 // @ts-check
-/** The chart's values as a table, for those who cannot see it. */
+/** The chart's values as a table, for assistive technology. */
 
 /** @typedef {import("./model.js").ChartModel} ChartModel */
 
@@ -27,7 +27,7 @@ export class ValuesTable {
 }
 
 /**
- * Cells that say the same stay as they are: a screen reader that is in one of them stays there.
+ * Fills a section. Cells with the same text are not touched, so that a screen reader in one of them keeps its place.
  *
  * @param {HTMLTableSectionElement} section @param {string[][]} rows
  * @param {"col" | "row"} scope of the first cells, or of all

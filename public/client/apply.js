@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a message makes of a list: the client's half of protocol 3.3, as a function from state and message to the next
+ * Applies a message to a list: the client's half of protocol 3.3, as a function from state and message to the next
  * state. A patch costs O(changes × log rows + sections), whatever the size of the result.
  */
 
@@ -20,7 +20,7 @@ export const unmoved = { inserted: [], moved: [], updated: [], newOffset: (offse
 /**
  * @param {ListState} state @param {Message} message a `snapshot`, `rows` or `patch`
  * @returns {{state: ListState, changes: Changes}}
- * @throws {MismatchError} when it does not fit to the state: then `resync` is to be asked for
+ * @throws {MismatchError} when it does not fit the state: the list must then request `resync`
  */
 export function apply(state, message) {
   switch (message.type) {
@@ -77,7 +77,7 @@ function patched(state, patch) {
   const totals = patch.totals ? { ...state.totals, ...decodedMembers(patch.totals) } : state.totals;
   const alongside = patch.alongside ? { ...state.alongside, ...decodedMembers(patch.alongside) } : state.alongside;
   const { to: version, commit, sectionOrder } = patch;
-  // Present only with another query.
+  // `order` is present only after a requery.
   const order = patch.order ? { order: patch.order, sectionOrder } : state.order;
   const next = checked(new ListState(
     { columns, key, sections: steps.sections, window, version, commit, totals, alongside, isComplete: true, order },
@@ -86,7 +86,7 @@ function patched(state, patch) {
 }
 
 /**
- * Steps 1 and 2: the rows that stay, and those that are carried elsewhere, by their old offsets.
+ * Steps 1 and 2: removes rows, and keeps those that move by their old offsets.
  *
  * @param {RowSequence} sequence @param {PatchSteps} steps @param {Message} patch
  */
@@ -102,7 +102,7 @@ function takenOut(sequence, steps, patch) {
 }
 
 /**
- * Steps 3 and 4: what came, ascending. A row without contents is a hole.
+ * Steps 3 and 4: inserts new and moved rows, ascending. A row without contents is a hole.
  *
  * @param {RowSequence} rest @param {PatchSteps} steps @param {Message} patch @param {Map<number, Row>} carried
  * @param {readonly string[]} columns
@@ -131,7 +131,7 @@ function putIn(rest, steps, patch, carried, columns) {
 }
 
 /**
- * Step 5: rows and what changes in them, by new offset.
+ * Step 5: the changed values of rows, by new offset.
  *
  * @param {Message} patch @param {PatchSteps} steps @returns {{offset: number, changes: Row}[]}
  */
@@ -158,7 +158,7 @@ function summary(state, steps, patch, changed) {
 }
 
 /**
- * Puts in the rows of a message.
+ * Puts the rows of a message into the sequence.
  *
  * @param {RowSequence} sequence @param {Message} message @param {readonly string[]} columns
  */
@@ -191,8 +191,8 @@ function merged(row, changes) {
 }
 
 /**
- * A client counts along: a total, or a number of held rows, that is not what it should be means that it has lost its
- * way.
+ * Checks the numbers of all rows and of held rows against the server's. A difference means that the client's state is
+ * wrong.
  *
  * @param {ListState} state @param {number} total as the server counts
  */

@@ -1,10 +1,10 @@
 // @ts-check
-/** How offsets of the server's last state and of its next one belong together. Pure. */
+/** How offsets of the server's last state correspond to those of its next one. Pure. */
 
 import { OffsetSet } from "./offset-set.js";
 import { PatchSteps } from "./patch-steps.js";
 
-/** Rows are followed by their places, so also those whose contents are not here. */
+/** Rows are matched by position, including rows whose contents are not held. */
 export class BaseCorrespondence {
   /**
    * Offsets in the last state of rows that moved or were updated.
@@ -28,12 +28,12 @@ export class BaseCorrespondence {
   #moves = new Map();
   /** @type {Map<number, number>} */
   #movesBack = new Map();
-  /** Deleted ones and those that move. */
+  /** Offsets in the last state of rows that are deleted or move. */
   #leaving;
   #arriving;
 
   /**
-   * @param {import("../freshet.js").Message | null} patch of the server; null: both states have the same rows
+   * @param {import("../freshet.js").Message | null} patch the server's patch; null: both states have the same rows
    * @param {readonly import("../freshet.js").Section[]} sections of the last state
    */
   constructor(patch, sections) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Every change of a database's rows, whoever makes it: protocol 4.1. */
+/** Every change of a database's rows, by any program: protocol 4.1. */
 
 import { FreshetError } from "./errors.js";
 import { errorOf } from "./refusal.js";
@@ -10,13 +10,13 @@ import { decodedMembers } from "./values.js";
 /** @typedef {import("./types.js").Handlers} Handlers */
 /** @typedef {{ send: (message: Record<string, any>) => boolean, release: () => void }} Registration */
 
-/** So many messages may wait for the loop; beyond it the server is asked to stop until they were taken. */
+/** How many messages may wait for the loop. Beyond that, the feed unsubscribes until they are taken. */
 const mostWaiting = 1_000;
 
 export class ChangeFeed {
   /** @type {string | null} */
   position = null;
-  /** Where the server goes on: behind everything that waits here. @type {string | undefined} */
+  /** The position from which the server continues: after everything that waits here. @type {string | undefined} */
   #since;
   /** @type {DatabaseChange[]} */
   #waiting = [];

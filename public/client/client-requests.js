@@ -11,7 +11,7 @@ import { FreshetError } from "./errors.js";
 /** @typedef {import("../freshet.js").Message} Message */
 /**
  * @typedef {object} Request
- * @property {Message} message @property {() => void} sent called when it is on its way
+ * @property {Message} message @property {() => void} sent called when the message was sent
  * @property {(answer: any) => void} resolve @property {(error: FreshetError) => void} reject
  * @property {ReturnType<typeof setTimeout>} [patience] ends its wait for a connection
  */
@@ -29,7 +29,7 @@ export class ClientRequests {
    * @type {Set<Request>}
    */
   #waiting = new Set();
-  /** Until there was a connection. */
+  /** Whether there was no connection yet. */
   #waitsForFirst = true;
   #count = 0;
 
@@ -52,13 +52,13 @@ export class ClientRequests {
     });
   }
 
-  /** There is a connection. */
+  /** Called when there is a connection. */
   opened() {
     this.#waitsForFirst = false;
     this.#leave((request) => this.#submit(request));
   }
 
-  /** The connection is gone, or an attempt to make one has failed. */
+  /** Called when the connection is lost, or an attempt to connect has failed. */
   lost() {
     const message = "The connection broke before the answer came: it may have been done.";
     const all = [...this.#sent.values()];
@@ -66,7 +66,7 @@ export class ClientRequests {
     for (const { reject } of all) reject(new FreshetError({ code: "disconnected", message }));
   }
 
-  /** Requests that wait for the first connection wait no longer: the server refuses it. */
+  /** Fails the requests that wait for the first connection, because the server refuses it. */
   refused() {
     this.#leave((request) => this.#fail(request));
   }
@@ -115,7 +115,7 @@ export class ClientRequests {
   }
 
   /**
-   * Nothing was sent.
+   * Fails a request that was not sent.
    *
    * @param {Request} request
    */

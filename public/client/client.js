@@ -88,7 +88,7 @@ export class Client extends EventTarget {
   #register(handlers) {
     const id = String(this.#count += 1);
     this.#lists.set(id, handlers);
-    // After the constructor, so that listeners added right after it miss nothing.
+    // The list begins after this call, so that listeners added right after it miss nothing.
     if (this.status === "live") queueMicrotask(() => this.#lists.get(id)?.opened());
     if (this.status === "closed") queueMicrotask(() => handlers.closed());
     return {
@@ -140,7 +140,7 @@ export class Client extends EventTarget {
 
   /** @param {URL} address */
   async #askForRefusal(address) {
-    // A server that took connections before is more likely to be restarting, behind a proxy that answers.
+    // If the server accepted connections before, it is more likely restarting behind a proxy that answers.
     const refusal = this.hello ? null : await refusalAt(address);
     const isNews = this.error === null && refusal !== null && this.status === "reconnecting";
     if (isNews) this.error = refusal;
@@ -179,7 +179,7 @@ export class Client extends EventTarget {
     this.#fail(error);
   }
 
-  /** Writes only once the server knows the client, and has said whether it remembers earlier writes. */
+  /** Sends writes, but only once the server knows the client and has said whether it remembers earlier writes. */
   #goOnWriting() {
     if (!this.hello || (this.#keeper && !this.#isKnown)) return;
     this.#writes.opened(this.hello.epoch, this.hello.limits?.transactionMemory > 0);
@@ -195,7 +195,7 @@ export class Client extends EventTarget {
   }
 
   /**
-   * What went wrong for no list and no request.
+   * Reports an error that belongs to no list and no request.
    *
    * @param {FreshetError} error
    */
@@ -210,7 +210,7 @@ function committed({ changes, commit, results }) {
 }
 
 /**
- * What one statement did, with the rows that it returned.
+ * The result of one statement, with the rows that it returned.
  *
  * @param {Record<string, any>} result @returns {import("../freshet.js").StatementResult}
  */
@@ -219,17 +219,17 @@ function decodedResult({ changes, lastInsertRowid, columns = [], rows = [] }) {
 }
 
 /**
- * The address of the socket: that of a server (`http://127.0.0.1:8080/`, or whatever path it is mounted at) with
- * `v1/live` added, in the scheme of sockets.
+ * The address of the socket: the server's address (`http://127.0.0.1:8080/`, or any path that it is mounted at) with
+ * `v1/live` appended, and with the scheme `ws` or `wss`.
  *
- * @param {string | URL} url relative ones to the page
- * @param {string} [database] the name of one of several
+ * @param {string | URL} url relative addresses are relative to the page
+ * @param {string} [database] the name of one of the server's databases
  */
 export function liveAddress(url, database) {
   const result = new URL(url, globalThis.document?.baseURI);
   result.protocol = result.protocol.replace(/^http/, "ws");
   if (!result.pathname.endsWith("/v1/live")) {
-    // A file, such as a page, is in the folder that holds `v1`.
+    // If the path is a file, such as a page, `v1` is in the same folder.
     const folder = /\.[a-z]+$/.test(result.pathname) ? result.pathname.replace(/[^/]*$/, "") : result.pathname;
     result.pathname = `${folder.replace(/\/$/, "")}/v1/live`;
   }

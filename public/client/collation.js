@@ -4,22 +4,22 @@
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {"BINARY" | "NOCASE" | "RTRIM"} Collation */
 
-/** @type {Record<Collation, (text: string) => string>} what of a text counts */
+/** @type {Record<Collation, (text: string) => string>} the part of a text that is compared */
 const compared = {
   BINARY: (text) => text,
-  // SQLite folds ASCII alone.
+  // SQLite folds the case of ASCII letters only.
   NOCASE: (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase()),
   RTRIM: (text) => text.replace(/ +$/, ""),
 };
 
-/** @param {string} name @returns {Collation | null} null for one that SQLite does not bring along */
+/** @param {string} name @returns {Collation | null} null if it is not built into SQLite */
 export function collationNamed(name) {
   const known = name.toUpperCase();
   return known in compared ? /** @type {Collation} */ (known) : null;
 }
 
 /**
- * Negative, 0 or positive, as `Array.sort` wants it.
+ * Compares two values: negative, 0 or positive, as `Array.sort` expects.
  *
  * @param {SQLValue} left @param {SQLValue} right @param {Collation} [collation]
  */
@@ -41,7 +41,7 @@ function kindOf(value) {
 }
 
 /**
- * In the order of their bytes in UTF-8, which is that of code points; JavaScript's own is that of UTF-16.
+ * Compares texts by their bytes in UTF-8, which is the order of code points. JavaScript's own order is that of UTF-16.
  *
  * @param {string} left @param {string} right
  */
@@ -55,7 +55,7 @@ function compareTexts(left, right) {
 }
 
 /**
- * Surrogates stand for code points beyond all others.
+ * The rank of a UTF-16 unit. Surrogates come last, because they stand for the highest code points.
  *
  * @param {number} unit
  */

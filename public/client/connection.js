@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A connection that comes back: one JSON object per message, capped exponential back-off with jitter, and a heartbeat
- * that notices a server which is gone without having said so, also after a sleep of this device.
+ * A connection that reconnects: one JSON object per message, capped exponential back-off with jitter, and a heartbeat
+ * that notices a server that has vanished silently, also after a sleep of this device.
  */
 
 import { encoded } from "./values.js";
@@ -12,11 +12,14 @@ import { onWake } from "./wake.js";
 const firstDelay = 250;
 const longestDelay = 15_000;
 /**
- * Close codes of a server that wants fewer connections, or other ones: protocol 5. They are as bad as four failures.
+ * Close codes of a server that wants fewer connections or a different client: protocol 5. Each counts as four failures.
  */
 const discouraging = [1013, 4401, 4429];
 
-/** How often the heart beats, how long a silence is asked about, and how long an answer may take; milliseconds. */
+/**
+ * The interval of the heartbeat, the silence after which a ping is sent, and how long its answer may take; in
+ * milliseconds.
+ */
 const beat = 5_000;
 const silence = 15_000;
 const patience = 10_000;
@@ -26,8 +29,8 @@ export const longestAttempt = 2 * patience;
 const heartbeat = "heartbeat";
 
 /**
- * Milliseconds before the attempt after `failures` failures: half of it certain, half by chance, so that the clients
- * of a server that restarts do not come all at once.
+ * Milliseconds before the attempt after `failures` failures: half of it fixed, half random, so that the clients of a
+ * restarted server do not all connect at once.
  *
  * @param {number} failures 1 or more @param {number} chance 0 to 1
  */
@@ -44,7 +47,7 @@ export class Connection {
   #failures = 0;
   #lastHeard = 0;
   #nextAttempt = 0;
-  /** When the server was asked whether it is there; 0: not since it was last heard. */
+  /** When the last unanswered ping was sent; 0: none since the server was last heard. */
   #asked = 0;
   #lastBeat = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -54,13 +57,13 @@ export class Connection {
   #stopListening = () => {};
 
   /**
-   * @param {() => Promise<URL>} address asked before every attempt
+   * @param {() => Promise<URL>} address called before every attempt
    * @param {object} handlers
    * @param {() => void} handlers.opened
    * @param {(message: Record<string, any>) => void} handlers.received
-   * @param {(retryIn?: number) => void} handlers.changed to another status; with the milliseconds until the next
-   * attempt
-   * @param {() => void} handlers.unopened an attempt ended before there was a connection
+   * @param {(retryIn?: number) => void} handlers.changed called when the status changes; with the milliseconds until
+   * the next attempt
+   * @param {() => void} handlers.unopened called when an attempt ended before there was a connection
    * @param {typeof WebSocket} Socket
    */
   constructor(address, handlers, Socket) {
@@ -73,7 +76,7 @@ export class Connection {
     this.#stopListening = onWake(() => (this.#socket ? this.#ask() : this.retry()));
     this.#lastBeat = Date.now();
     this.#beats = setInterval(() => this.#check(), beat);
-    // Node's timers keep a process alive; the socket does that.
+    // In Node, a timer would keep the process alive; that is up to the socket.
     /** @type {any} */ (this.#beats).unref?.();
     this.#open();
   }
@@ -86,8 +89,7 @@ export class Connection {
   }
 
   /**
-   * What is known of the attempts that ended before there was a connection: the server is there and refuses, or not.
-   * The next ones are made all the same.
+   * Sets whether the server is known to be up and to refuse connections. Further attempts are made in any case.
    *
    * @param {boolean} isRefused
    */
@@ -118,7 +120,7 @@ export class Connection {
   }
 
   async #open() {
-    // Taken at once, so that no second socket is opened while the address is awaited.
+    // A placeholder is set at once, so that no second socket is opened while the address is awaited.
     const placeholder = /** @type {any} */ ({ readyState: 0, close() {} });
     this.#socket = placeholder;
     this.#heard();
@@ -127,7 +129,7 @@ export class Connection {
       if (this.#socket !== placeholder) return;
       this.#attach(new this.Socket(url, "freshet.v1"));
     } catch {
-      // No token, or no URL to connect to: the attempt has failed.
+      // Without a token or a URL the attempt has failed.
       this.#lost(placeholder);
     }
   }
@@ -147,7 +149,8 @@ export class Connection {
     socket.onmessage = ({ data }) => {
       if (socket !== this.#socket) return;
       this.#heard();
-      // Here, not when it opens: a proxy whose server is down may take connections only to drop them.
+      // Failures are reset here, and not when the socket opens: a proxy whose server is down may accept connections and
+      // drop them.
       this.#failures = 0;
       const message = JSON.parse(data);
       if (message.id !== heartbeat) this.handlers.received(message);
@@ -158,8 +161,8 @@ export class Connection {
       if (isCurrent && !hasOpened) this.handlers.unopened();
     };
     socket.onclose = ({ code } = /** @type {any} */ ({})) => ended(code);
-    // Node 20 says of a server that cannot be reached only this, and never `close`. After the opening, `close` knows
-    // the code.
+    // If the server cannot be reached, Node 20 sends only `error`, never `close`. Once the socket has opened, `close`
+    // follows with the code.
     socket.onerror = () => {
       if (!hasOpened) ended(undefined);
     };
@@ -171,7 +174,7 @@ export class Connection {
   }
 
   #ask() {
-    // An older server answers with `unknown_type`, which says as well that it is there.
+    // An older server answers with `unknown_type`, which also shows that it is up.
     if (this.send({ type: "ping", id: heartbeat })) this.#asked = Date.now();
   }
 
@@ -181,25 +184,25 @@ export class Connection {
     this.#lastBeat = now;
     const socket = this.#socket;
     if (!socket) return;
-    // What was asked before a sleep cannot have been answered in it.
+    // The device has slept: a ping from before could not be answered meanwhile, so another one is sent.
     if (hasSlept) return this.#ask();
     const isLive = this.status === "live";
     if (isLive && !this.#asked && now - this.#lastHeard >= silence) return this.#ask();
     const isDead = isLive ? this.#asked > 0 && now - this.#asked >= patience : now - this.#lastHeard >= longestAttempt;
     if (!isDead) return;
-    // First lost, then closed: the closing handshake may take as long as the dead connection does.
+    // The socket counts as lost before it is closed, because the closing handshake on a dead connection may take long.
     this.#lost(socket);
     socket.close();
   }
 
-  /** @param {WebSocket} socket @param {number} [badness] failures that it counts for */
+  /** @param {WebSocket} socket @param {number} [badness] how many failures it counts as */
   #lost(socket, badness = 1) {
     if (socket !== this.#socket) return;
     this.#socket = null;
     this.#failures += badness;
     const delay = backOff(this.#failures);
     this.#nextAttempt = Date.now() + delay;
-    // Refused until something else is known.
+    // The status stays `refused` until something else is known.
     if (this.status !== "refused") this.status = "reconnecting";
     this.#retry = setTimeout(() => this.#open(), delay);
     this.handlers.changed(delay);

@@ -1,6 +1,6 @@
 // @ts-check
 
-/** A refusal of the server, or the fate of the connection. */
+/** An error that the server sent, or an error of the connection. */
 export class FreshetError extends Error {
   /**
    * @param {object} members

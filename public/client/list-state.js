@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * One state of a live list: sections with counts, and the rows whose contents are held. Immutable: what arrives makes
- * another state (`apply.js`), which shares with this one whatever has not changed, sections and rows as well.
+ * One state of a live list: sections with counts, and the rows whose contents are held. Immutable: each message makes
+ * another state (`apply.js`), which shares unchanged sections and rows with this one.
  */
 
 import { starts } from "./patch-steps.js";
@@ -26,8 +26,8 @@ import { identity } from "./values.js";
 /** @typedef {import("../freshet.js").ListState["order"]} Order as messages carry it; empty: the server does not say */
 
 /**
- * @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending by key, rows with changes that the server has not shown
- * yet
+ * @typedef {ReadonlyMap<string, {isPlaced: boolean}>} Pending the rows, by key, with changes that the server has not
+ * shown yet
  */
 
 /** @type {Pending} */
@@ -54,7 +54,7 @@ export class ListState {
     offsetOf = (state, key) => state.#offsetOfKey(key);
   }
 
-  /** @param {Members} members @param {RowSequence} sequence as long as the sections together */
+  /** @param {Members} members @param {RowSequence} sequence with as many rows as all sections together */
   constructor(members, sequence) {
     this.columns = members.columns;
     this.key = members.key;
@@ -146,13 +146,13 @@ export class ListState {
   }
 }
 
-/** The rows of a state as a sequence, to make the next state from. */
+/** The rows of a state as a sequence, from which the next state is made. */
 export const sequenceOf = rows;
 
-/** The offset of the row with a key, as `keyOf` gives it; null when no held row has it. */
+/** The offset of the row with a key, as `keyOf` gives it; null if no held row has it. */
 export const offsetOfKey = offsetOf;
 
-/** Before anything has come. */
+/** The state before any message has come. */
 export const emptyState = new ListState(
   { columns: [], key: [], sections: [], window: null, version: null, commit: -1, totals: {}, alongside: {}, isComplete: false },
   RowSequence.hole(0));

@@ -1,5 +1,5 @@
 // @ts-check
-/** One query, followed: its newest state, and what may be asked of it. */
+/** A query that is followed: its newest state, and the requests that it allows. */
 
 import { apply } from "./apply.js";
 import { ChangeEvent } from "./change-event.js";
@@ -30,7 +30,7 @@ export class LiveList extends EventTarget {
   #list;
   #writes;
   /**
-   * A snapshot that comes in parts, while a complete state is still shown.
+   * A snapshot that arrives in parts, while the former complete state is still shown.
    *
    * @type {ListState | null}
    */
@@ -42,10 +42,10 @@ export class LiveList extends EventTarget {
   #options;
   #requests;
   #channel;
-  /** A new snapshot was requested: nothing counts before it comes. */
+  /** Whether a new snapshot was requested: other messages are ignored until it comes. */
   #isResyncing = false;
   #failures = 0;
-  /** Whether the server has no subscription: it refused the last one. */
+  /** Whether the server refused the last subscription, so that it has none. */
   #isRefused = false;
   /** Whether the last `subscribe` was answered. */
   #isAnswered = false;
@@ -60,7 +60,7 @@ export class LiveList extends EventTarget {
     super();
     this.#query = query;
     this.#options = options;
-    plainQuery(query); // The caller gets its errors.
+    plainQuery(query); // Throws the query's errors to the caller.
     this.#channel = attach({
       opened: () => this.#subscribe(),
       lost: () => this.#lost(),
@@ -149,7 +149,7 @@ export class LiveList extends EventTarget {
   /** @param {SQLValue | SQLValue[]} key */
   async locate(key) {
     const found = await this.#requests.place(key);
-    // What is shown of its own changes has other places.
+    // The client's own changes shift the offsets of shown rows.
     const offset = found.offset === null || this.state === this.#list.base ? found.offset : this.#list.shownOffset(found.offset);
     return offset === found.offset ? found : { path: offset === null ? null : this.state.pathOf(offset), offset };
   }
@@ -164,7 +164,7 @@ export class LiveList extends EventTarget {
   /** @param {Query} query @param {{window?: Window}} [options] @returns {Promise<ListState>} */
   async requery(query, options = {}) {
     const { window } = options;
-    // The server has no result to patch from at the moment: the list begins again.
+    // If the server has no result to patch from at the moment, the list subscribes again.
     const isOver = this.#isRefused || this.#status === "waiting";
     if (isOver) this.#requests.pause();
     const answer = this.#requests.another({ query: plainQuery(query), ...(window && { window }) }, () => {
@@ -206,10 +206,11 @@ export class LiveList extends EventTarget {
     const { minInterval } = this.#options;
     const another = this.#requests.begin();
     const query = another ?? plainQuery(this.#query);
-    // The server may still know the held version: then it sends only the difference. That needs the same query.
+    // The server may still know the held version: then it sends only the difference. That works only with the same
+    // query.
     const since = base.isComplete && !another ? base.version : null;
     const window = since ? base.window : this.#requests.wantedWindow ?? base.window ?? this.#options.window;
-    // A list that waits does so until rows come.
+    // The status `waiting` lasts until rows come.
     if (this.#status !== "waiting") this.#become(base.isComplete ? "reconnecting" : "loading");
     this.#channel.send({
       type: "subscribe", query, ...(window && { window }), ...(since && { since }), ...(minInterval && { minInterval }),
@@ -259,7 +260,7 @@ export class LiveList extends EventTarget {
       if (!(error instanceof MismatchError)) throw error;
       return this.resync();
     }
-    // The shown rows stay complete until those that replace them are.
+    // Complete rows stay shown until their replacement is complete.
     if (!next.state.isComplete && before.isComplete && message.type !== "rows") this.#incoming = next.state;
     else if (!next.state.isComplete && this.#incoming) this.#incoming = next.state;
     else this.#goOn(message, next);
@@ -281,7 +282,7 @@ export class LiveList extends EventTarget {
     if (shown) this.dispatchEvent(new ChangeEvent(shown.message, shown.before, shown.state, shown.changes));
   }
 
-  /** The state is complete. */
+  /** Called when the state is complete. */
   #settled() {
     this.#failures = 0;
     this.error = null;
@@ -293,7 +294,7 @@ export class LiveList extends EventTarget {
   #refused(message) {
     const error = errorOf(/** @type {any} */ (message), this.#isAnswered);
     const outcome = outcomeOf(error, { hasRows: this.#list.base.isComplete, isTokenRefused: this.#channel.isTokenRefused() });
-    // Messages that the server sends by itself answer no request, except that they may refuse a requery.
+    // An error that the server sends by itself answers no request, but may refuse a requery.
     const mayAnswer = outcome === "goesOn" || (outcome === "waits" && this.#requests.isRequerying);
     if (mayAnswer && this.#requests.refuse(error)) return;
     this.error = error;

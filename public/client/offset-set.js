@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Offsets of rows that only one of two sequences has; the other rows are in both, in the same order. Pure. Look-ups are
- * O(log offsets).
+ * Offsets of the rows that only one of two sequences has. The other rows are common to both, in the same order. Pure.
+ * Look-ups are O(log offsets).
  */
 
 export class OffsetSet {
@@ -19,7 +19,7 @@ export class OffsetSet {
   }
 
   /**
-   * How many rows that both have are before an offset.
+   * How many common rows precede an offset.
    *
    * @param {number} offset
    */
@@ -28,7 +28,7 @@ export class OffsetSet {
   }
 
   /**
-   * Where the row is that has so many rows of both before it.
+   * The offset of the row that this many common rows precede.
    *
    * @param {number} rank
    */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the application says a write will do to a list's rows, and several of them combined. Pure. */
+/** The effect on a list's rows that the application expects of a write, and the combination of several. Pure. */
 
 import { identity } from "./values.js";
 
@@ -10,7 +10,7 @@ import { identity } from "./values.js";
 /** @typedef {{kind: "insert" | "update" | "delete", row: Row}} Step */
 let count = 0;
 
-/** One change, while it is laid over a list. */
+/** An expected change, while it is laid over a list. */
 export class LaidChange {
   /** @type {Step[]} */
   steps;
@@ -22,10 +22,10 @@ export class LaidChange {
    * @type {{commit: number, epoch: string | undefined} | null}
    */
   committed = null;
-  /** What stands for the keys that the database will give to new rows. */
+  /** The stand-in for keys that the database will assign to new rows. */
   #name = `new ${count += 1}`;
   /**
-   * Keys that it has given.
+   * Keys that the database has assigned.
    *
    * @type {Row[]}
    */
@@ -55,7 +55,8 @@ export class LaidChange {
   }
 
   /**
-   * The database has given keys to new rows: `RETURNING` says them, or the rowid of a statement that inserted one row.
+   * Learns the keys that the database assigned to new rows, from `RETURNING` or from the rowid of a statement that
+   * inserted one row.
    *
    * @param {StatementResult[]} results @param {readonly string[]} key
    */
@@ -75,7 +76,7 @@ function rowsOf(rows) {
 }
 
 /**
- * With SQLite's values.
+ * The row with its values as SQLite stores them.
  *
  * @param {Row} row
  */
@@ -85,7 +86,7 @@ function plainRow(row) {
 }
 
 /**
- * What is done to each row, one after the other.
+ * The steps for each row, in order.
  *
  * @param {LaidChange[]} changes @param {readonly string[]} key @returns {Map<string, Step[]>} by key
  */
@@ -102,7 +103,7 @@ export function stepsOf(changes, key) {
 /**
  * The row after the change; null: deleted, or unknown.
  *
- * @param {Step[]} steps @param {Row | undefined} base what the server has @param {readonly string[]} columns
+ * @param {Step[]} steps @param {Row | undefined} base the server's row @param {readonly string[]} columns
  * @returns {Row | null}
  */
 export function rowAfter(steps, base, columns) {
@@ -110,12 +111,12 @@ export function rowAfter(steps, base, columns) {
     if (kind === "delete" || (kind === "update" && !row)) return null;
     return Object.fromEntries(columns.map((column) => [column, Object.hasOwn(given, column) ? given[column] : row?.[column] ?? null]));
   }, base ?? null);
-  // The same object for as long as nothing differs.
+  // The same object is returned while nothing differs.
   return row && base && isEqual(row, base) ? base : row;
 }
 
 /**
- * Whether the row goes, whatever it is.
+ * Whether the row is deleted, whatever it was.
  *
  * @param {Step[]} steps
  */

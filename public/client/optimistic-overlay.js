@@ -2,13 +2,13 @@
 /**
  * The server's state with changes laid over it: each row by its key, in its sorted place and section. Pure.
  *
- * Where the order is not known a changed row stays where it is, and an inserted one is the last of its section.
+ * If the order is unknown, a changed row keeps its position, and an inserted one is the last of its section.
  *
- * **With a window** the rows that are held stay a window. What is put in among them, or next to them where its place is
- * certain, is shown, and the window is longer by it; what is taken out makes it shorter. A row whose place is beyond
- * the first or last row that is held, or in a section that has no held rows, cannot be placed: it counts in its
- * section, next to the rows that are held or at the section's end, and its contents are the server's to show. A row
- * that was held when a change was laid over it is followed by the server's patches after it has left the window.
+ * **With a window**, the rows that are held stay one range. Rows that are inserted among them, or next to them if their
+ * position is certain, are shown and lengthen the range; removed rows shorten it. A row whose position is beyond the
+ * first or last row that is held, or in a section without held rows, cannot be placed: it counts in its section, next
+ * to the held rows or at the section's end, and only the server can show its contents. The server's patches continue to
+ * track a row that was held when a change was laid over it, even after it has left the window.
  */
 
 import { ListState, offsetOfKey } from "./list-state.js";
@@ -21,13 +21,13 @@ import { Ordering } from "./ordering.js";
 /** @typedef {import("./base-correspondence.js").BaseCorrespondence} BaseCorrespondence */
 /** @typedef {import("./optimistic-change.js").Step} Step */
 /**
- * What becomes of one row.
+ * The effect of the changes on one row.
  *
  * @typedef {object} Effect
  * @property {string} key
- * @property {number | null} offset in the server's state; null where that has no such row, or it is not known where
- * @property {Row | undefined} before as the server last had it, here
- * @property {Row | null} after as it is to be; null: it goes, or nothing is known of it
+ * @property {number | null} offset in the server's state; null if it has no such row, or its offset is unknown
+ * @property {Row | undefined} before as the server last had it, if held
+ * @property {Row | null} after the resulting row; null: it is deleted, or nothing is known about it
  * @property {boolean} isGone
  */
 
@@ -35,23 +35,23 @@ export class OptimisticOverlay {
   /** The server's state. */
   base;
   /**
-   * What is shown.
+   * The state that is shown.
    *
    * @type {ListState}
    */
   state;
   /**
-   * Where rows are shown that the server does not have.
+   * Rows that the server does not have, with the offsets at which they are shown.
    *
    * @type {{key: string, offset: number}[]}
    */
   inserted = [];
   /** Offsets on the server of rows that are hidden or shown elsewhere. */
   #gone = new OffsetSet();
-  /** Offsets among the shown rows of those that the server lacks or has elsewhere. */
+  /** Offsets of shown rows that the server does not have, or has at another position. */
   #placed = new OffsetSet();
   /**
-   * Where rows are shown that are elsewhere on the server, by their offsets there.
+   * Where rows are shown that the server has at another position, by their offsets there.
    *
    * @type {Map<number, number>}
    */
@@ -94,7 +94,7 @@ export class OptimisticOverlay {
   }
 
   /**
-   * Where a row of the server's is shown; null where it is not.
+   * The offset at which a row of the server is shown; null if it is not.
    *
    * @param {number} offset @returns {number | null}
    */
@@ -103,7 +103,7 @@ export class OptimisticOverlay {
   }
 
   /**
-   * How many of the server's rows come before those that are shown from an offset on.
+   * How many of the server's rows precede those shown from an offset on.
    *
    * @param {number} offset
    */
@@ -113,8 +113,8 @@ export class OptimisticOverlay {
 
   /**
    * @param {Map<string, Step[]>} steps by key @param {ListState} base
-   * @param {OptimisticOverlay} before what was laid over the last state
-   * @param {BaseCorrespondence | null} correspondence null: nothing is known of the last state's rows
+   * @param {OptimisticOverlay} before the overlay of the last state
+   * @param {BaseCorrespondence | null} correspondence null: nothing is known about the last state's rows
    * @returns {Effect[]}
    */
   static effects(steps, base, before, correspondence) {
@@ -124,7 +124,7 @@ export class OptimisticOverlay {
       const offset = find(key, base, last, correspondence);
       const held = offset === null ? undefined : base.at(offset) ?? last?.before;
       const row = rowAfter(steps, held, base.columns);
-      // The same object for as long as nothing differs.
+      // The same object is kept while nothing differs.
       const after = row && row !== held && last?.after && isEqual(row, last.after) ? last.after : row;
       return { key, offset, before: held, after, isGone: isGone(steps) };
     });
@@ -134,7 +134,7 @@ export class OptimisticOverlay {
 /** @typedef {{key: string, offset: any, after: Row}} Moving a row that is put in */
 
 /**
- * What becomes of the rows: `leaving` offsets, `arriving` rows, and those `outside` of the window.
+ * Sorts the effects: `leaving` offsets, `arriving` rows, and rows `outside` of the window.
  *
  * @param {Effect[]} effects @param {ListState} base @param {Ordering} ordering
  * @param {(key: string, offset: number, row: Row, isPlaced: boolean) => void} stays
@@ -161,9 +161,9 @@ function sorted(effects, base, ordering, stays) {
 }
 
 /**
- * The offset of a row in a base, without a look at all of its rows where that can be.
+ * The offset of a row in a base, without reading all of its rows if possible.
  *
- * @param {string} key @param {ListState} base @param {Effect | undefined} last what was known of it in the last base
+ * @param {string} key @param {ListState} base @param {Effect | undefined} last its effect in the last base
  * @param {BaseCorrespondence | null} correspondence @returns {number | null}
  */
 function find(key, base, last, correspondence) {

@@ -11,18 +11,19 @@ import { identity } from "./values.js";
 /** @typedef {import("./list-state.js").ListState} ListState */
 /** @typedef {import("./optimistic-overlay.js").OptimisticOverlay} OptimisticOverlay */
 /** @typedef {import("./base-correspondence.js").BaseCorrespondence} BaseCorrespondence */
-/** @typedef {{old: number | null, now: number | null}} Touched offsets before and after; null: there is no such row */
+/**
+ * @typedef {{old: number | null, now: number | null}} Touched offsets before and after; null: that state lacks the row
+ */
 /** @typedef {{from: IndexPath, to: IndexPath}} Change */
 
 /**
  * Only rows that the server's patch or one of the overlays touches can differ; all others are in the same order, in the
- * same sections. Rows are identified by where they were on the server, and by their keys where only one of the states
- * has them. A touched row is updated where it is if it stands between the same others as before. O(touched rows × log +
- * sections + window).
+ * same sections. Rows are identified by their server positions, and by their keys if only one state has them. A touched
+ * row is updated in place if it stands between the same rows as before. O(touched rows × log + sections + window).
  *
- * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence of
+ * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence between
  * their bases
- * @returns {Message | null} null where the names of sections, in their order, do not identify them
+ * @returns {Message | null} null if the names and order of sections do not identify them
  */
 export function patchBetween(before, after, correspondence) {
   const [old, now] = [before.state, after.state];
@@ -32,9 +33,9 @@ export function patchBetween(before, after, correspondence) {
   const olds = new OffsetSet(offsetsOf(touched, "old"));
   const nows = new OffsetSet(offsetsOf(touched, "now"));
   const isNew = new Set(sections.inserted);
-  /** Where touched rows that are in both states were, by where they are. */
+  /** Former offsets of touched rows that are in both states, by their new offsets. */
   const origins = new Map();
-  /** Rows whose contents come with them. */
+  /** Rows whose contents are in the patch anyway. */
   const given = new Set();
   const [deleted, inserted, moves, staying] = [/** @type {IndexPath[]} */ ([]), /** @type {any[]} */ ([]), /** @type {Change[]} */ ([]), /** @type {Change[]} */ ([])];
   for (const { old: oldOffset, now: newOffset } of touched) {
@@ -48,7 +49,8 @@ export function patchBetween(before, after, correspondence) {
       (stays ? staying : moves).push({ from, to });
       continue;
     }
-    // Rows of sections that go or come are in no list: what is in one of them on one side only goes, or comes.
+    // Rows of deleted and inserted sections are in no list: only the other side's position of such a row is an
+    // insertion or deletion.
     if (from && !isInDeleted) deleted.push(from);
     if (newOffset === null) continue;
     origins.set(newOffset, null);
@@ -58,7 +60,7 @@ export function patchBetween(before, after, correspondence) {
   }
   /** @type {any[]} */
   const updated = [];
-  // In one slot, each stays that is behind all that stay before it.
+  // In one slot, a row stays in place if it follows all rows that stay before it.
   let last = /** @type {IndexPath} */ ([-1, -1]);
   for (const change of staying.sort((left, right) => compare(left.from, right.from))) {
     if (compare(change.to, last) < 0) {
@@ -86,7 +88,7 @@ export function patchBetween(before, after, correspondence) {
 }
 
 /**
- * Whether a patch says nothing about rows and sections; contents may still come with another window.
+ * Whether a patch changes no rows or sections. Contents may still come with another window.
  *
  * @param {Message} patch
  */
@@ -95,7 +97,7 @@ export function isStill(patch) {
 }
 
 /**
- * The totals of sections that both states have, where they differ; nothing where they do not.
+ * The totals that differ, of sections that both states have; nothing if none differ.
  *
  * @param {ListState} old @param {ListState} now @param {Map<number, number>} newIndex
  */
@@ -116,8 +118,8 @@ function offsetsOf(touched, side) {
 }
 
 /**
- * Sections of one state and those of the next, matched by their names; null where two have one name, or those that stay
- * are in another order.
+ * Matches the sections of two states by their names; null if two sections have the same name, or the remaining ones are
+ * in another order.
  *
  * @param {readonly Section[]} old @param {readonly Section[]} now
  */
@@ -140,7 +142,7 @@ function sectionMatch(old, now) {
 }
 
 /**
- * The rows that may differ between two states that are shown.
+ * The rows that may differ between two shown states.
  *
  * @param {OptimisticOverlay} before @param {OptimisticOverlay} after @param {BaseCorrespondence} correspondence
  * @returns {Touched[]}
@@ -174,7 +176,7 @@ function touchedRows(before, after, correspondence) {
     const now = correspondence.newOffset(old);
     add(before.shownOffset(old), now === null ? null : after.shownOffset(now), null);
   }
-  // Rows that only one of the states has may have come with another section, or were put in.
+  // A row that only one state has may have come with another section, or was inserted.
   for (const old of correspondence.deleted) add(before.shownOffset(old), null, keyAt(before.base, old));
   for (const { key, offset } of before.inserted) add(offset, null, key);
   for (const now of correspondence.inserted) add(null, after.shownOffset(now), keyAt(after.base, now));
@@ -182,7 +184,7 @@ function touchedRows(before, after, correspondence) {
   return rows;
 }
 
-/** @param {Row | undefined} old @param {Row | undefined} now @returns {Row} nothing where one of them is not held */
+/** @param {Row | undefined} old @param {Row | undefined} now @returns {Row} empty if one of them is not held */
 function changesOf(old, now) {
   if (!old || !now) return {};
   const changed = Object.keys(now).filter((column) => old[column] !== now[column] && identity([old[column]]) !== identity([now[column]]));
@@ -203,7 +205,7 @@ function insertedSection(state, index) {
 }
 
 /**
- * Contents of the window's rows that were not held before, and came with nothing else.
+ * Contents of the window's rows that were not held before and are nowhere else in the patch.
  *
  * @param {ListState} old @param {ListState} now @param {Set<number>} given @param {(offset: number) => number | null}
  *   originOf

@@ -1,5 +1,5 @@
 // @ts-check
-/** Rows from which some are taken out, and into which others are put in their sorted place and section. Pure. */
+/** Removes some rows, and inserts others at their sorted position and in their section. Pure. */
 
 import { sequenceOf } from "./list-state.js";
 import { RowSequence } from "./row-sequence.js";
@@ -10,20 +10,20 @@ import { RowSequence } from "./row-sequence.js";
 /** @typedef {import("./list-state.js").ListState} ListState */
 /** @typedef {import("./ordering.js").Ordering} Ordering */
 /**
- * Where a row belongs.
+ * The position of a row.
  *
  * @typedef {object} Place
  * @property {number} section @property {number} offset
- * @property {SQLValue} [name] of a section that is not there yet
- * @property {boolean} isHeld whether its contents are shown: not among rows whose contents are not known
- * @property {boolean} isExact whether it is known that it belongs here
- * @property {boolean} isBeforeHeld of a row that is not held: whether it comes before those that are
+ * @property {SQLValue} [name] of a section that does not exist yet
+ * @property {boolean} isHeld whether its contents are shown: it is not among rows whose contents are unknown
+ * @property {boolean} isExact whether its position is certain
+ * @property {boolean} isBeforeHeld for a row that is not held: whether it precedes the held rows
  */
 
-/** The rows that are held have no holes among them. */
+/** The held rows have no holes. */
 export class OptimisticPlacing {
   /**
-   * What was put in, by number, and where that is now.
+   * The inserted rows, by number, and their present offsets.
    *
    * @type {{number: number, offset: number}[]}
    */
@@ -31,12 +31,12 @@ export class OptimisticPlacing {
   #base;
   #ordering;
   #sequence;
-  /** Each as it is in the base, and how many rows it has now. */
+  /** Each section of the base, and how many rows it has now. */
   #sections;
   /** Offsets of the rows with contents. */
   #held;
   /**
-   * Whether a row that comes into the window has no contents either: structure alone is wanted, or rows beyond the end.
+   * Whether rows that enter the window have no contents either: only structure is wanted, or rows beyond the end.
    */
   #holdsNothing;
 
@@ -51,7 +51,7 @@ export class OptimisticPlacing {
     this.#holdsNothing = limit === 0 || offset > base.total;
   }
 
-  /** The rows, and the sections without those that have become empty. */
+  /** The rows, and the sections that have not become empty. */
   finished() {
     const { isSectioned } = this.#ordering;
     const all = this.#sections;
@@ -72,9 +72,9 @@ export class OptimisticPlacing {
   }
 
   /**
-   * Nothing was put in yet.
+   * Removes a row. Precondition: no row was inserted yet.
    *
-   * @param {number} offset of a row that is there
+   * @param {number} offset of an existing row
    */
   remove(offset) {
     let [section, end] = [0, this.#sections[0].count];
@@ -85,14 +85,14 @@ export class OptimisticPlacing {
     this.#held = { first: offset < first ? first - 1 : first, last: offset < last ? last - 1 : last };
   }
 
-  /** @param {number} offset of a row that is there @param {Row} row */
+  /** @param {number} offset of an existing row @param {Row} row */
   replace(offset, row) {
     this.#sequence = this.#sequence.replacing(offset, 1, RowSequence.of([row]));
   }
 
   /**
    * @param {Row} row @param {number} number
-   * @returns {boolean} whether it is known that it belongs there
+   * @returns {boolean} whether its position is certain
    */
   insert(row, number) {
     const { section, offset, name, isHeld, isExact, isBeforeHeld } = this.place(row);
@@ -107,7 +107,7 @@ export class OptimisticPlacing {
   }
 
   /**
-   * Beyond the first or last held row, and in a section without held rows, the place is not known: the row counts
+   * Beyond the first or last held row, and in a section without held rows, the position is unknown: the row counts
    * there, without contents.
    *
    * @param {Row} row @returns {Place}
@@ -133,13 +133,13 @@ export class OptimisticPlacing {
   }
 
   /**
-   * Among rows that are held, the first one that it comes before; undefined where the order is not known.
+   * The first of some held rows that this one precedes; undefined if the order is unknown.
    *
    * @param {Row} row @param {number} first @param {number} last
    */
   #rankOf(row, first, last) {
     let [low, high] = [first, last];
-    // Between no rows nothing is compared.
+    // If there are no rows to compare with, this checks whether the order is known.
     if (this.#ordering.compare(row, row) === undefined) return undefined;
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -1,5 +1,8 @@
 // @ts-check
-/** The writes of one list that show before the server has done them: from the first moment until the list has them. */
+/**
+ * The writes of one list that show before the server has done them: from when they are sent until the list includes
+ * them.
+ */
 
 import { LaidChange } from "./optimistic-change.js";
 
@@ -25,8 +28,7 @@ export class OptimisticWrites {
    * @param {OverlaidModel} list @param {Channel} channel
    * @param {object} host
    * @param {(shown: Shown | null) => void} host.show
-   * @param {() => Promise<any>} host.isCaughtUp answered by the server once it has sent the list all that was committed
-   * before
+   * @param {() => Promise<any>} host.isCaughtUp resolves once the server has sent the list all earlier commits
    * @param {(event: Event) => void} host.dispatch
    */
   constructor(list, channel, host) {
@@ -62,9 +64,9 @@ export class OptimisticWrites {
   }
 
   /**
-   * Takes away what the next state of the list has. It is shown together with that.
+   * Removes the changes that the list's next state includes. Both show at once.
    *
-   * @param {number} commit of that state
+   * @param {number} commit the next state's commit
    */
   reached(commit) {
     const epoch = this.channel.epoch();
@@ -72,7 +74,7 @@ export class OptimisticWrites {
     if (this.list.changes.some(isThere)) this.list.changes = this.list.changes.filter((laid) => !isThere(laid));
   }
 
-  /** Nothing comes any more that would show what was written. */
+  /** Gives up all changes: no further state will show them. */
   giveUp() {
     this.#remove(this.list.changes.filter(({ status }) => status === "committed"));
   }
@@ -80,10 +82,10 @@ export class OptimisticWrites {
   /** @param {LaidChange} laid */
   async #settle(laid) {
     this.reached(this.list.base.commit);
-    // Under the key that the database gave it.
+    // The new row is shown under the key that the database assigned.
     this.host.show(this.list.lay());
     if (!this.list.changes.includes(laid)) return;
-    // A write that changes nothing in this list leads to no patch.
+    // A write that changes nothing in this list leads to no patch, so the list asks the server.
     await this.host.isCaughtUp().catch(() => {});
     this.#remove([laid]);
   }

@@ -9,18 +9,21 @@ import { collationNamed, compareValues } from "./collation.js";
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {import("../freshet.js").Message} Message */
-/** @typedef {Record<string, string>} Sources by column of the list, the table's column that it is made of */
+/**
+ * @typedef {Record<string, string>} Sources the table's columns that the list's columns come from, by the latter's
+ * names
+ */
 /**
  * @typedef {object} Term
- * @property {(row: Row) => SQLValue | undefined} value undefined where it is the server's to know
+ * @property {(row: Row) => SQLValue | undefined} value undefined if only the server knows it
  * @property {(left: SQLValue, right: SQLValue) => number} compare
  */
 
 export class Ordering {
-  /** @type {Term[] | null} null: the order is the server's to know */
+  /** @type {Term[] | null} null: only the server knows the order */
   #terms = null;
   /**
-   * What sections are called; null: the rows are one section, or it is not known.
+   * The term that names sections; null: the rows are one section, or it is unknown.
    *
    * @type {Term | null}
    */
@@ -28,13 +31,13 @@ export class Ordering {
   /** Whether sections come in the order of their names. */
   sortsSections = false;
   /**
-   * Whether the rows are known to be cut into sections, or to be one; null: neither.
+   * Whether the rows are divided into sections; null: unknown.
    *
    * @type {boolean | null}
    */
   isSectioned = null;
 
-  /** @param {Message} message with the order, if the server says it @param {Sources} [sources] */
+  /** @param {Message} message with the order, if the server sends it @param {Sources} [sources] */
   constructor({ order, sectionOrder = null }, sources = {}) {
     if (!order) return;
     const terms = order.map((/** @type {any} */ each) => termOf(each, sources));
@@ -46,7 +49,7 @@ export class Ordering {
   }
 
   /**
-   * Compares two rows of one section; undefined where their order is not known.
+   * Compares two rows of one section; undefined if their order is unknown.
    *
    * @param {Row} left @param {Row} right
    */
@@ -62,7 +65,7 @@ export class Ordering {
   }
 
   /**
-   * Whether a row that changes stays between the same rows of the same section; undefined where that is not known.
+   * Whether a changed row stays between the same rows of the same section; undefined if that is unknown.
    *
    * @param {Row} before @param {Row} after
    */
@@ -86,7 +89,7 @@ function termOf({ column, collation: named, descending: isDescending, nulls, of 
   if (name === undefined || !collation || calls.includes(null)) return null;
   return {
     value: (row) => calls.reduce((/** @type {SQLValue | undefined} */ value, /** @type {(text: string) => string} */ call) =>
-      // Only the server knows a number as text.
+      // Only the server knows how a number is written as text.
       value === null ? null : typeof value === "string" ? call(value) : undefined, row[name] ?? null),
     compare: (left, right) => {
       if ((left === null) !== (right === null)) return (left === null) === (nulls === "first") ? -1 : 1;
@@ -97,10 +100,10 @@ function termOf({ column, collation: named, descending: isDescending, nulls, of 
 }
 
 /**
- * @param {[string, ...number[]]} call @returns {((text: string) => string) | null} null for one that is not known here
+ * @param {[string, ...number[]]} call @returns {((text: string) => string) | null} null for an unknown function
  */
 function functionOf([name, start, length = Infinity]) {
-  // SQLite knows the case of ASCII letters alone.
+  // SQLite changes the case of ASCII letters only.
   if (name === "upper") return (text) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
   if (name === "lower") return (text) => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
   return name === "substr" ? (text) => [...text].slice(start - 1, start - 1 + length).join("") : null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a list shows: the server's state, with the changes of this client that the server has not shown yet. Pure. */
+/** The content of a list: the server's state, with this client's changes that the server has not shown yet. Pure. */
 
 import { apply, unmoved } from "./apply.js";
 import { BaseCorrespondence } from "./base-correspondence.js";
@@ -14,7 +14,9 @@ import { Ordering } from "./ordering.js";
 /** @typedef {import("../freshet.js").Window} Window */
 /** @typedef {import("./list-state.js").ListState} ListState */
 /** @typedef {import("./optimistic-change.js").LaidChange} LaidChange */
-/** @typedef {{message: Message, before: ListState, state: ListState, changes: Changes}} Shown what an event says */
+/**
+ * @typedef {{message: Message, before: ListState, state: ListState, changes: Changes}} Shown the contents of an event
+ */
 
 export class OverlaidModel {
   /** @type {LaidChange[]} */
@@ -41,7 +43,7 @@ export class OverlaidModel {
   }
 
   /**
-   * The server has another state.
+   * Applies another state of the server.
    *
    * @param {Message} message @param {ListState} base @param {Changes} changes what the message does to the base
    * @returns {Shown}
@@ -64,9 +66,9 @@ export class OverlaidModel {
   }
 
   /**
-   * The changes are others.
+   * Called when the changes laid over the list are different.
    *
-   * @returns {Shown | null} null: it shows in nothing
+   * @returns {Shown | null} null: nothing that is shown differs
    */
   lay() {
     const before = this.#overlay;
@@ -81,7 +83,7 @@ export class OverlaidModel {
   }
 
   /**
-   * The window of the server's rows that has what is to be shown.
+   * The window of the server's rows that contains the rows to show.
    *
    * @param {Window} window @returns {Window}
    */
@@ -91,7 +93,7 @@ export class OverlaidModel {
   }
 
   /**
-   * Where a row of the server's is shown.
+   * The offset at which a row of the server is shown.
    *
    * @param {number} offset @returns {number | null}
    */
@@ -100,8 +102,8 @@ export class OverlaidModel {
   }
 
   /**
-   * @param {ListState} base @param {BaseCorrespondence | null} correspondence null: nothing is known of the last base's
-   * rows
+   * @param {ListState} base @param {BaseCorrespondence | null} correspondence null: nothing is known about the last
+   * base's rows
    */
   #lay(base, correspondence) {
     const steps = base.isComplete ? stepsOf(this.changes, base.key) : new Map();

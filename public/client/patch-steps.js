@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * The coordinates of one patch, protocol 3.3: which rows go, which come, and where all are afterwards. Pure.
+ * The coordinates of one patch, protocol 3.3: which rows are removed and inserted, and where all rows are afterwards.
+ * Pure.
  */
 
 import { decoded, decodedMembers } from "./values.js";
@@ -10,14 +11,14 @@ import { decoded, decodedMembers } from "./values.js";
 /** @typedef {import("../freshet.js").Message} Message */
 /** @typedef {{start: number, count: number}} Interval */
 
-/** Thrown when a message does not fit to what the client holds: the answer to it is `resync`. */
+/** Thrown when a message does not fit the client's state: the client then requests `resync`. */
 export class MismatchError extends Error {}
 MismatchError.prototype.name = "MismatchError";
 
-/** Old and new sections of a patch, and the intervals of offsets that it takes out and puts in. */
+/** Old and new sections of a patch, and the intervals of offsets that it removes and inserts. */
 export class PatchSteps {
   /**
-   * The sections of afterwards.
+   * The sections after the patch.
    *
    * @type {Section[]}
    */
@@ -26,7 +27,7 @@ export class PatchSteps {
   #oldStarts;
   #newStarts;
   /**
-   * Ascending, apart from one another.
+   * Intervals of old offsets, ascending and disjoint.
    *
    * @type {Interval[]}
    */
@@ -76,7 +77,7 @@ export class PatchSteps {
   }
 
   /**
-   * New offsets of what was put in, moved rows too, as far as the window goes.
+   * New offsets of inserted and moved rows, inside the window.
    *
    * @param {Window | null} window
    */

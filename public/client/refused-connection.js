@@ -12,11 +12,11 @@ export async function refusalAt(address) {
   url.protocol = url.protocol.replace(/^ws/, "http");
   const { origin } = globalThis.location ?? {};
   try {
-    // An answer from another origin is opaque: it shows only that the server is up.
+    // The answer of another origin's server is opaque: it shows only that the server is up.
     const answer = await fetch(url, { cache: "no-store", mode: origin && origin !== url.origin ? "no-cors" : "same-origin" });
     if (answer.type === "opaque") return refused(`${url.origin} refuses the connection of this page. A Freshet server takes it with --allow-origin ${origin}`);
     if (answer.status >= 500) return null;
-    // 426: it speaks WebSocket, but not with this client.
+    // Status 426 says only that this address is for WebSockets.
     const problem = answer.status === 426 ? null : await answer.json().catch(() => null);
     return refused(`${url.origin} refuses the connection: ${problem?.detail ?? `the handshake fails, HTTP answers ${answer.status}`}`);
   } catch {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The unanswered requests of one list. The server answers a subscription's requests in their order, so the first one of
- * a kind is the one that an answer belongs to. Nothing is lost with a connection: unanswered requests are sent again on
+ * The unanswered requests of one list. The server answers a subscription's requests in their order, so an answer
+ * belongs to the first request of its kind. Nothing is lost with a connection: unanswered requests are sent again on
  * the next one.
  */
 
@@ -18,9 +18,9 @@ import { rowOf } from "./apply.js";
  * @property {Kind} kind @property {Message} members of its message
  * @property {Promise<any>} promise @property {(value?: any) => void} resolve @property {(error: FreshetError) => void}
  * reject
- * @property {() => void} [accepted] called when the server has done it
- * @property {boolean} [isBegunWith] the subscription began with the query that is wanted
- * @property {() => readonly string[]} [columns] @property {any[]} rows that have come
+ * @property {() => void} [accepted] called when the server has carried it out
+ * @property {boolean} [isBegunWith] the subscription began with the wanted query
+ * @property {() => readonly string[]} [columns] @property {any[]} the rows received so far
  */
 
 export class RequestQueue {
@@ -36,9 +36,9 @@ export class RequestQueue {
    * @type {Map<Kind, Request>}
    */
   #waiting = new Map();
-  /** Until the first state is complete, and without a connection. */
+  /** Whether requests wait: until the first state is complete, and while there is no connection. */
   #isPaused = true;
-  /** Whether the rows of a window are coming, in parts. */
+  /** Whether the rows of a window are arriving in parts. */
   #isWindowComing = false;
 
   /** @param {Channel} channel */
@@ -46,7 +46,7 @@ export class RequestQueue {
     this.channel = channel;
   }
 
-  /** The window to begin with, when one is wanted already. @returns {Window | undefined} */
+  /** The window to subscribe with, if one was requested already. @returns {Window | undefined} */
   get wantedWindow() {
     const request = this.#waiting.get("window") ?? this.#first("window");
     return request && /** @type {Window} */ (request.members);
@@ -58,7 +58,7 @@ export class RequestQueue {
   }
 
   /**
-   * The subscription begins again, with the wanted query if there is one.
+   * Called when the subscription begins again, with the wanted query if there is one.
    *
    * @returns {import("../freshet.js").Query | undefined}
    */
@@ -89,13 +89,13 @@ export class RequestQueue {
     return this.#ask("requery", members, { accepted });
   }
 
-  /** The connection is gone. */
+  /** Called when the connection is lost. */
   pause() {
     this.#isPaused = true;
     this.#isWindowComing = false;
   }
 
-  /** The list is complete, on a connection that may be a new one. */
+  /** Called when the list is complete, perhaps on a new connection. */
   resume() {
     if (!this.#isPaused) return;
     this.#isPaused = false;
@@ -126,7 +126,7 @@ export class RequestQueue {
   }
 
   /**
-   * A message of the list itself has been taken in.
+   * Called when a message of the list itself was applied.
    *
    * @param {Message} message @param {boolean} isComplete whether no part of it is missing
    */
@@ -145,12 +145,12 @@ export class RequestQueue {
     if (request) this.#settle(request, { path, offset });
   }
 
-  /** @param {FreshetError} error @returns {boolean} whether it was the answer to anything */
+  /** @param {FreshetError} error @returns {boolean} whether it answered a request */
   refuse(error) {
     const index = this.#sent.findIndex(({ kind }) => kind !== "refused requery");
     if (index < 0) return false;
     const request = this.#sent[index];
-    // The requests that were sent with it will be answered all the same.
+    // Requests that were sent together with it will still be answered.
     if (request.kind === "requery") this.#sent[index] = { ...request, kind: "refused requery" };
     else this.#sent.splice(index, 1);
     request.reject(error);
@@ -158,7 +158,7 @@ export class RequestQueue {
     return true;
   }
 
-  /** @param {FreshetError} error the answer to all of them */
+  /** @param {FreshetError} error the error for all requests */
   reject(error) {
     const all = [...this.#sent, ...this.#waiting.values()];
     this.#sent = [];
@@ -197,7 +197,8 @@ export class RequestQueue {
     this.#sent.push(request);
     if (this.#isPaused) return;
     this.channel.send({ type: request.kind, ...request.members });
-    // A patch that was under way looks like the answer to `requery`; what is read after it does not.
+    // A patch that was on its way looks like the answer to `requery`. The answer to this `fetch` cannot be mistaken,
+    // and comes after it.
     if (request.kind === "requery") this.channel.send({ type: "fetch", offset: 0, limit: 0 });
   }
 

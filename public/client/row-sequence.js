@@ -22,7 +22,7 @@ export class RowSequence {
   }
 
   /**
-   * Nothing but a hole.
+   * A sequence that is one hole.
    *
    * @param {number} length
    */
@@ -39,7 +39,7 @@ export class RowSequence {
     return this.#root.length;
   }
 
-  /** Rows whose contents are held. */
+  /** How many rows have their contents. */
   get held() {
     return this.#root.held;
   }
@@ -67,7 +67,7 @@ export class RowSequence {
   }
 
   /**
-   * The sequence with `count` rows at `offset` replaced by `middle`. In O(log n) beyond the making of `middle`.
+   * The sequence with `count` rows at `offset` replaced by `middle`. In O(log n), not counting the making of `middle`.
    *
    * @param {number} offset @param {number} count @param {RowSequence} [middle]
    */
@@ -78,7 +78,7 @@ export class RowSequence {
   }
 
   /**
-   * The sequence with contents from `first` to `last` only.
+   * The sequence, with contents only from `first` to `last`.
    *
    * @param {number} first @param {number} last excluded
    */
@@ -126,7 +126,7 @@ function tree(rows, start, end) {
 }
 
 /**
- * One leaf out of two neighbours that fit into one; undefined when they do not.
+ * Joins two neighboring leaves into one; undefined if they do not fit into one.
  *
  * @param {Node} left @param {Node} right
  */
@@ -141,7 +141,7 @@ function merged(left, right) {
 function join(left, right) {
   if (left.length === 0) return right;
   if (right.length === 0) return left;
-  // The lower tree goes down the inner edge of the higher one, to its place or to a leaf that takes it in.
+  // The lower tree is inserted along the inner edge of the higher one, at its height or into a leaf that has room.
   if (left.left && left.right && left.height > right.height + (right.height > 0 ? 1 : 0)) {
     return balanced(left.left, join(left.right, right));
   }

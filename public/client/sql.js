@@ -37,7 +37,7 @@ function checked(value) {
   return value;
 }
 
-/** Gives every value that is bound a name that nothing else has. */
+/** Gives every bound value a unique name. */
 class Binder {
   #count = 0;
   /** @type {Record<string, any>} */
@@ -88,7 +88,7 @@ export function plainStatement(statement) {
 }
 
 /**
- * What `transact` runs: statements, or those that are published under a name.
+ * The statements that `transact` runs, or the name of published ones.
  *
  * @param {import("../freshet.js").Transaction} transaction @returns {Record<string, any>} members of the message
  */

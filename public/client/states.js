@@ -7,7 +7,7 @@ import { emptyState } from "./list-state.js";
 /** @typedef {import("./live-list.js").LiveList} LiveList */
 
 /**
- * Newest first: a slow reader gets fewer.
+ * The states of a list. A slow reader gets only the newest, and so fewer of them.
  *
  * @param {LiveList} list @returns {AsyncGenerator<ListState, void, void>}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Authenticates the client: first thing on every connection, and again before the token expires. */
+/** Authenticates the client: first on every connection, and again before the token expires. */
 
 import { FreshetError } from "./errors.js";
 
@@ -7,11 +7,11 @@ import { FreshetError } from "./errors.js";
 
 /** Id of the messages that carry a token. */
 const id = "token";
-/** How long before it expires a token is renewed; one of a short life in the middle of it. Milliseconds. */
+/** Milliseconds before its expiry at which a token is renewed; a short-lived one at half of its life. */
 const lead = 30_000;
 /**
- * How long after a token was refused, or could not be had, another one is asked for: at first and at most.
- * Milliseconds.
+ * Milliseconds before another token is requested after one was refused or could not be fetched: the first and the
+ * longest wait.
  */
 const firstRetry = 1_000;
 const longestRetry = 15_000;
@@ -19,12 +19,12 @@ const longestRetry = 15_000;
 const longestWait = 86_400_000;
 
 export class TokenKeeper {
-  /** The token for the connection to come. */
+  /** The token for the next connection. */
   #token = "";
   #isOpen = false;
   /** The last token that the server reported as expired. */
   #expired = "";
-  /** Tokens in a row that were refused, or could not be had. */
+  /** How many tokens in a row were refused or could not be fetched. */
   #failures = 0;
   /** Whether the server refused the client's token, and the token source may give a new one. */
   isRefused = false;
@@ -44,7 +44,7 @@ export class TokenKeeper {
     this.accepted = accepted;
   }
 
-  /** Before an attempt to connect. Without a token there is no connection. */
+  /** Fetches a token before an attempt to connect. Without a token there is no connection. */
   async prepare() {
     const { source } = this;
     this.#token = typeof source === "function" ? await source() : source;
@@ -72,7 +72,7 @@ export class TokenKeeper {
     }
     if (type !== "error") return false;
     if (given === id) this.#refused(new FreshetError({ code, message, ...rest }));
-    // Clocks differ: it may have expired before this one said so.
+    // Clocks differ: for the server, the token may expire earlier than for this client.
     else if (given === undefined && code === "unauthenticated" && this.#isRenewable) this.#renewExpired();
     else return false;
     return true;
@@ -82,7 +82,7 @@ export class TokenKeeper {
     return typeof this.source === "function";
   }
 
-  /** A source that has no other token yet is not asked again at once. */
+  /** Renews an expired token. If the source has no other token yet, it is not asked again at once. */
   #renewExpired() {
     const isSame = this.#token === this.#expired;
     this.#expired = this.#token;
@@ -117,7 +117,7 @@ export class TokenKeeper {
     const wait = Math.max(left / 2, left - lead, 1_000);
     const isFar = wait > longestWait;
     this.#timer = setTimeout(() => (isFar ? this.#renewBefore(expires) : this.#renew()), isFar ? longestWait : wait);
-    // Node's timers keep a process alive; the socket does that.
+    // In Node, a timer would keep the process alive; that is up to the socket.
     /** @type {any} */ (this.#timer).unref?.();
   }
 
@@ -125,7 +125,7 @@ export class TokenKeeper {
     clearTimeout(this.#timer);
     try {
       await this.prepare();
-      // Another connection has got it first thing.
+      // A new connection sends the token first anyway.
       if (this.#isOpen) this.#send();
     } catch {
       this.#renewLater();

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a list and its client know of one another. */
+/** The interface between a list and its client. */
 
 /** @typedef {import("../freshet.js").Message} Message */
 /** @typedef {import("../freshet.js").Committed} Committed */
@@ -9,7 +9,7 @@
  * @typedef {object} Channel
  * @property {(message: Message) => boolean} send @property {() => void} release @property {() => boolean}
  * isTokenRefused
- * @property {(members: Message, sent: () => void) => Promise<Committed>} write of a transaction that waits for the
+ * @property {(members: Message, sent: () => void) => Promise<Committed>} write of a transaction, which waits for the
  * connection
  * @property {() => string | undefined} epoch of the server
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Values as JSON carries them, and as a program wants them: protocol 3.1. Pure. */
+/** Values as JSON carries them, and as programs use them: protocol 3.1. Pure. */
 
 /** @typedef {import("../freshet.js").SQLValue} SQLValue */
 
@@ -16,7 +16,7 @@ export function decoded(value) {
 }
 
 /**
- * Values by name: a row, changes of one, totals.
+ * Values by name: a row, changes of a row, totals.
  *
  * @param {Record<string, any> | undefined} members @returns {Record<string, SQLValue>}
  */
@@ -25,7 +25,7 @@ export function decodedMembers(members) {
 }
 
 /**
- * A message as text, with `bigint`s and `Uint8Array`s in their places written as the protocol wants them.
+ * A message as text, with `bigint`s and `Uint8Array`s written as the protocol requires.
  *
  * @param {any} message
  */
@@ -38,7 +38,7 @@ export function encoded(message) {
 
 /** @param {Uint8Array} bytes */
 function base64(bytes) {
-  // In parts: a call takes a limited number of arguments.
+  // Converted in parts, because a call takes a limited number of arguments.
   let text = "";
   for (let start = 0; start < bytes.length; start += 8192) {
     text += String.fromCharCode(...bytes.subarray(start, start + 8192));

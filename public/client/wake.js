@@ -1,8 +1,8 @@
 // @ts-check
 
 /**
- * Calls back when this device may just have come back: it found a network, or the page is visible again. Without
- * such events (in Node) it never does.
+ * Calls back when the device may just have woken: it has a network, or the page is visible again. Without such events
+ * (in Node) it never calls back.
  *
  * @param {() => void} callback
  * @returns {() => void} stops it

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Writes that wait for a connection: in order, one under way at a time, each done once. Every write has a name
- * (`once`), under which the server remembers what came of it, so that one whose answer was lost with its connection can
- * be sent again; as long as it is the same server, which its epoch says.
+ * (`once`), under which the server remembers its outcome. So a write can be sent again if its answer was lost with the
+ * connection, as long as the server's epoch is the same.
  */
 
 import { FreshetError } from "./errors.js";
@@ -11,16 +11,16 @@ import { FreshetError } from "./errors.js";
 /**
  * @typedef {object} Write
  * @property {string} once @property {Message} members of its message @property {string | null} epoch in which it was
- * sent; null: it was not
- * @property {number} refusals in a row that may be none later @property {() => void} sent
+ * sent; null: not sent
+ * @property {number} refusals temporary ones in a row @property {() => void} sent
  * @property {(answer: Message) => void} resolve @property {(error: FreshetError) => void} reject
  */
 
 const most = 1_000;
-/** How often a write is sent again while the server cannot do it. */
+/** How often a write is sent again after temporary refusals. */
 const patience = 6;
 const firstDelay = 250;
-/** The server does not remember these, because nothing was done. */
+/** Temporary refusals, which the server does not remember, because nothing was done. */
 const transient = ["overloaded", "limit_exceeded", "shutting_down"];
 
 export class WriteQueue {
@@ -47,7 +47,7 @@ export class WriteQueue {
   }
 
   /**
-   * @param {Message} members @param {() => void} sent called when it is on its way for the first time
+   * @param {Message} members @param {() => void} sent called when it is sent for the first time
    * @returns {Promise<Message>}
    * @throws {FreshetError} `queue_full`
    */
@@ -94,7 +94,7 @@ export class WriteQueue {
     this.#underWay = null;
     if (message.type === "error" && transient.includes(message.code) && write.refusals + 1 < patience) {
       write.refusals += 1;
-      // It was not begun: there is no outcome that may be unknown.
+      // The write was not begun, so its outcome cannot be unknown.
       write.epoch = null;
       this.#retry = setTimeout(() => this.#next(), firstDelay * 2 ** (write.refusals - 1));
       return true;
@@ -105,7 +105,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** For good. */
+  /** Ends the queue: its writes fail. */
   close() {
     this.lost();
     const all = this.#writes;
@@ -137,7 +137,7 @@ export class WriteQueue {
 /** 32 hexadecimal digits. */
 function randomName() {
   const bytes = new Uint8Array(16);
-  // Node 18 has it under another name.
+  // Node 18 has no global `crypto`.
   if (globalThis.crypto) crypto.getRandomValues(bytes);
   else bytes.forEach((_, index) => (bytes[index] = Math.random() * 256));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,5 +1,8 @@
 // @ts-check
-/** Failed banks: two tables joined, sorted by the second one's date, and a chart of how many closed in each section. */
+/**
+ * Failed banks: a join of two tables, sorted by the second one's date, and a chart of the number of closings in each
+ * section.
+ */
 
 import "../live-chart.js";
 import { formatted, part } from "../shell/dom.js";
@@ -42,13 +45,13 @@ export class BanksView {
   }
 
   show() {
-    // Later on it would bring the active row into view, and lose the scroll position.
+    // Only the first time: later, the focus would scroll to the active row.
     if (!this.#wasShown) this.list.focus({ preventScroll: true });
     this.#wasShown = true;
     this.navigated();
   }
 
-  /** `#banks?by=state`; an address without them gets those of the view. */
+  /** `#banks?by=state`; an address without settings gets those of the view. */
   navigated() {
     const asked = new URLSearchParams(location.hash.split("?")[1] ?? "").get("by");
     if (asked !== null && Object.hasOwn(sections, asked)) this.#section(/** @type {keyof typeof sections} */ (asked));

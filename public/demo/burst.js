@@ -1,15 +1,15 @@
 // @ts-check
-/** A thousand rows changed in one transaction, and what that takes: measured, never estimated. Pure. */
+/** Changes a thousand rows in one transaction, and measures what that takes. Pure. */
 
 import { sql } from "../freshet.js";
 
 export const burstSize = 1000;
 
 /**
- * Gives each of a thousand wells the depth and the status of the next one: every one of them changes, and all together stay as they
- * were, however often it is done.
+ * Gives each of a thousand wells the depth and status of the next one: each of them changes, but the set of values
+ * stays the same, however often this is done.
  *
- * @param {number[]} inView ids that are to be among them @param {number} from an id, from which on others are taken
+ * @param {number[]} inView ids that must be among them @param {number} from the id from which the others are taken
  */
 export function burstStatement(inView, from) {
   const others = burstSize - inView.length;
@@ -31,7 +31,8 @@ export function burstStatement(inView, from) {
  * The messages that brought a commit to the page: the first of each list that shows it.
  *
  * @param {Frame[]} frames @param {number} commit
- * @returns {{patches: number, snapshots: number, bytes: number, end: number} | null} null: none has come. `end`: when the last of them came
+ * @returns {{patches: number, snapshots: number, bytes: number, end: number} | null} null: none has come. `end`: when
+ * the last one came
  */
 export function arrivalOf(frames, commit) {
   const seen = new Set();

@@ -6,7 +6,7 @@ import { element } from "../shell/dom.js";
 const namespace = "http://www.w3.org/2000/svg";
 const width = 300;
 const height = 64;
-/** Milliseconds that are shown at first, and at most. */
+/** How many milliseconds are shown at first, and at most. */
 const shortest = 30_000;
 const longest = 600_000;
 
@@ -50,7 +50,7 @@ export class Chart {
     this.#range.textContent = `up to ${this.format(most)}`;
   }
 
-  /** Begins anew. */
+  /** Empties the chart. */
   clear() {
     this.#points = [];
   }

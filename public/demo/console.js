@@ -1,5 +1,5 @@
 // @ts-check
-/** Type a query: its result, its frames, its explanation, and the same query for elsewhere. */
+/** A typed query: its result, its frames, its explanation, and its text for other programs. */
 
 import { connect } from "../freshet.js";
 import { element, fillSelect, formatted, part } from "../shell/dom.js";
@@ -20,7 +20,7 @@ const fields = {
 
 /** @type {Record<string, Record<string, string>>} */
 const demoPresets = {
-  // First, for it moves: the demo's writer is often busy with these.
+  // The first preset, because its rows move: the demo's writer often changes these.
   "The first hundred wells": { from: "well", select: "name, county, status, depth", orderBy: "county, name", limit: "100" },
   "The deepest hundred wells": { from: "well", select: "name, county, depth", orderBy: "depth DESC", limit: "100" },
   "Wells by operator, grouped": { from: "well", select: "operator, count(*) AS wells, round(avg(depth)) AS depth", groupBy: "operator", orderBy: "wells DESC" },
@@ -68,7 +68,7 @@ export class ConsoleView {
     this.navigated();
   }
 
-  /** `#console?from=well&orderBy=depth`; an address without them gets those of the view. */
+  /** `#console?from=well&orderBy=depth`; an address without settings gets those of the view. */
   navigated() {
     const wanted = asked();
     if (!wanted.has("from")) return this.#sayAddress();
@@ -81,7 +81,7 @@ export class ConsoleView {
     history.replaceState(null, "", `#console?${this.#address()}`);
   }
 
-  /** What is in the fields. */
+  /** The address of what is in the fields. */
   #address() {
     const filled = Object.keys(fields).map((name) => [name, this.#field(name).value]).filter(([, value]) => value !== "");
     return new URLSearchParams(filled);
@@ -107,7 +107,7 @@ export class ConsoleView {
       showError(/** @type {Error} */ (error).message);
       return;
     }
-    // Another list, not a requery: what is seen here is what one query does from its first frame on.
+    // A new list, not a requery, so that the log shows what one query does from its first frame on.
     part("result-note").textContent = "counting…";
     this.list.query = null;
     this.list.query = this.#query;
@@ -137,14 +137,14 @@ export class ConsoleView {
       await navigator.clipboard.writeText(text);
       part("copied").textContent = "Copied";
     } catch {
-      // Without permission, or without TLS, there is no clipboard: at least it can be seen.
+      // Without permission or TLS the clipboard cannot be written, so the text is at least shown.
       part("copied").textContent = text;
     }
     setTimeout(() => { part("copied").textContent = ""; }, 4000);
   }
 }
 
-/** What the address asks for. */
+/** The fields in the address. */
 function asked() {
   return new URLSearchParams(location.hash.startsWith("#console?") ? location.hash.slice("#console?".length) : "");
 }
@@ -166,7 +166,7 @@ function showTab(shown) {
 }
 
 /**
- * Queries to start from: the demo's, and every table as it is.
+ * Queries to start from: the demo's, and each table as a whole.
  *
  * @param {Table[]} tables @returns {Record<string, Record<string, string>>}
  */

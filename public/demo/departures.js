@@ -1,11 +1,12 @@
 // @ts-check
-/** Rows that a patch took out of view, though they are still in the list: where they went. Pure. */
+/** Rows that a patch moved out of view, and where in the list they are now. Pure. */
 
 /** @typedef {import("../freshet.js").ChangeEvent} ChangeEvent */
 /** @typedef {import("../freshet.js").Row} Row */
 /** @typedef {{first: number, last: number}} Range */
 /**
- * `row` as it was; `name` as it is, null where that is not held; `offset` where it is; `distance` in rows, below 0 upwards.
+ * `row`: its former values; `name`: its present name, null if not held; `offset`: its present offset; `distance`: in
+ * rows, negative for upwards.
  *
  * @typedef {{row: Row, name: string | null, section: any, offset: number, distance: number}} Departure
  */

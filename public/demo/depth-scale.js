@@ -1,5 +1,5 @@
 // @ts-check
-/** How long the bar of a depth is: full for the deepest well there is. */
+/** The length of the bar for a depth: full for the deepest well. */
 
 import { request } from "../shell/session.js";
 
@@ -9,14 +9,14 @@ const tenths = new Intl.NumberFormat("en-US", { minimumFractionDigits: 1, maximu
 export class DepthScale extends EventTarget {
   #deepest = 0;
 
-  /** Asked once, and after the rows: they are not to wait for it. A deeper well that comes later stretches the scale. */
+  /** Requested once, after the rows, which must not wait for it. A deeper well that comes later stretches the scale. */
   async load() {
     try {
       const answer = await request(`v1/snapshot?query=${encodeURIComponent(JSON.stringify(query))}&limit=1`);
       const [row] = (await answer.json()).rows;
       this.#reach(row?.depth);
     } catch {
-      // The rows that are seen make a scale as well.
+      // Without an answer, the visible rows determine the scale.
     }
   }
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** What `/v1/explain` says of a query. */
+/** Shows what `/v1/explain` returns for a query. */
 
 import { element } from "../shell/dom.js";
 import { request } from "../shell/session.js";

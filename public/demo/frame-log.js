@@ -1,5 +1,5 @@
 // @ts-check
-/** What goes over the wire, as it goes. */
+/** The log of messages that are sent and received. */
 
 import { element } from "../shell/dom.js";
 
@@ -24,7 +24,7 @@ export class ToldSocket extends WebSocket {
   }
 }
 
-/** The newest frames, newest first. Drawn once for each frame of the screen, however many came. */
+/** The newest frames, newest first. They are drawn at most once for each frame of the screen. */
 export class FrameLog {
   /** @type {{direction: string, text: string, time: Date}[]} */
   #coming = [];
@@ -36,7 +36,7 @@ export class FrameLog {
 
   /** @param {"sent" | "received"} direction @param {string} text */
   add(direction, text) {
-    // A heartbeat says nothing about the query.
+    // Heartbeats are left out, because they do not concern the query.
     if (text.includes('"heartbeat"')) return;
     if (this.#coming.push({ direction, text, time: new Date() }) === 1) requestAnimationFrame(() => this.#draw());
   }
@@ -53,7 +53,7 @@ export class FrameLog {
       element("code", {}, text.length > longestText ? `${text.slice(0, longestText)} …` : text)));
     this.#coming = [];
     this.list.prepend(...items);
-    // A frame that scrolls can be scrolled by keys.
+    // A message that scrolls gets a `tabindex`, so that keys can scroll it.
     for (const code of items.map((item) => /** @type {HTMLElement} */ (item.lastElementChild))) if (code.scrollHeight > code.clientHeight) code.tabIndex = 0;
     while (this.list.children.length > mostFrames) this.list.lastElementChild?.remove();
   }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the page measures of itself. */
+/** Measurements of the page itself. */
 
 /** Events of the last seconds, as a rate. */
 export class Rate {
@@ -47,7 +47,7 @@ export class FrameMeter {
   }
 }
 
-/** The middle one of the last few: one of them may have waited for the page itself to be drawn. */
+/** The median of the last few latencies, because one of them may include the time that the page took to draw. */
 export class Latency {
   /** @type {number[]} */
   #times = [];

@@ -14,7 +14,7 @@ export function parseMetrics(text) {
 }
 
 /**
- * What `/metrics/history` has.
+ * The readings in an answer of `/metrics/history`.
  *
  * @param {{metrics: string[], samples: number[][]}} history @returns {Reading[]}
  */
@@ -25,7 +25,7 @@ export function readingsOf({ metrics, samples }) {
 }
 
 /**
- * How much a counter rose per second; null before there are two readings, and when the server restarted between them.
+ * How much a counter rose per second; null unless there are two readings, and if the server restarted between them.
  *
  * @typedef {{values: Map<string, number>, time: number}} Reading `time` in milliseconds
  * @param {Reading | null} before @param {Reading} now @param {string} name

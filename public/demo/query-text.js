@@ -1,5 +1,5 @@
 // @ts-check
-/** A query as it is typed, and as it is copied elsewhere. Pure. */
+/** A query as it is typed, and as it is copied for other programs. Pure. */
 
 /** @typedef {import("../freshet.js").Query} Query */
 
@@ -7,7 +7,7 @@
 const lists = ["select", "groupBy", "orderBy", "key"];
 
 /**
- * The parts between the commas that are in no parentheses, brackets or quotes.
+ * The parts of a text between commas, not counting commas in parentheses, brackets or quotes.
  *
  * @param {string} text
  */
@@ -58,7 +58,7 @@ const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** @param {string} text for an attribute between double quotes */
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 
-/** Where every server has the client: protocol 4. */
+/** The path at which every server has the client: protocol 4. */
 const clientFiles = "v1/client/";
 
 /** Members of a query as Swift's `Query` has them, in its order. */
@@ -68,8 +68,8 @@ const swiftMembers = /** @type {const} */ ([
 ]);
 
 /**
- * @param {any} value as JSON has it; `$int` and `$blob` are what JSON has no word for
- * @returns {string} as Swift has it
+ * @param {any} value as JSON has it; `$int` and `$blob` stand for values that JSON does not have
+ * @returns {string} a Swift literal
  */
 function swiftLiteral(value) {
   if (value === null) return "nil";
@@ -85,7 +85,7 @@ function swiftLiteral(value) {
 /** @param {string} text */
 function swiftText(text) {
   if (!/["\\\n\r]/.test(text)) return `"${text}"`;
-  // Raw, with more signs than anything in it has that would end it.
+  // A raw string, with more # signs than any run in the text that could end it.
   const signs = "#".repeat(1 + Math.max(...[...text.matchAll(/["\\](#*)/g)].map(([, found]) => found.length), 0));
   return /[\n\r]/.test(text) ? `${signs}"""\n    ${text.replaceAll(/\r?\n/g, "\n    ")}\n    """${signs}` : `${signs}"${text}"${signs}`;
 }
@@ -117,7 +117,7 @@ function pythonLiteral(value) {
 }
 
 /**
- * The same query elsewhere.
+ * The query as text for other programs.
  *
  * @type {Record<string, (query: Query, address: string) => string>}
  */

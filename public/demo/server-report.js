@@ -1,14 +1,14 @@
 // @ts-check
-/** What the server says of itself, in words. Pure. */
+/** The server's report on itself, in words. Pure. */
 
 /** @typedef {import("./metrics.js").Reading} Reading */
 
 /**
- * One list of `/v1/server`: what one query gives, followed once for all its subscribers.
+ * A list of `/v1/server`: the result of one query, followed once for all its subscribers.
  *
  * @typedef {object} OpenList
- * @property {Record<string, any>} query @property {string} [name] of a published one
- * @property {number} subscriptions who get their patches from it; 0: it is kept for clients that may return
+ * @property {Record<string, any>} query @property {string} [name] of a published query
+ * @property {number} subscriptions the number of its subscriptions; 0: it is kept for clients that may return
  * @property {number} rows @property {number} sections
  * @property {"incremental" | "refetch"} maintenance @property {string} reason @property {string[]} tables
  */
@@ -83,7 +83,7 @@ export function bytesInWords(bytes) {
 }
 
 /**
- * What the median and the slowest of the last commits took, in one sentence; null before there was any.
+ * How long the median and the slowest of the last commits took, in one sentence; null before the first commit.
  *
  * @param {Reading} reading
  */
@@ -114,7 +114,7 @@ export function slowCount({ values }) {
 }
 
 /**
- * A metric, whatever labels it is split by.
+ * The sum of a metric over all its labels.
  *
  * @param {Map<string, number>} values @param {string} name
  */

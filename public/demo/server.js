@@ -1,5 +1,8 @@
 // @ts-check
-/** What the server does: how long a commit takes to clients, which lists are open, who shares them, and what is slow. */
+/**
+ * What the server does: how long commits take to reach clients, which lists are open, how many clients share them, and
+ * which queries are slow.
+ */
 
 import { formatted, part } from "../shell/dom.js";
 import { serverAddress } from "../shell/place.js";
@@ -39,12 +42,15 @@ export class ServerView {
   #before = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
-  /** Counts what shows and hides the view: an answer that comes late is not of the shown one. */
+  /** Counts how often the view was shown or hidden, so that late answers are ignored. */
   #showing = 0;
-  /** What the tables were drawn from: as long as it is the same they stay, and what is selected in them. */
+  /**
+   * The report from which the tables were drawn. While it is the same they are not redrawn, so that selected text stays
+   * selected.
+   */
   #drawn = "";
   /**
-   * Why the server does not report its lists; then it is not asked again.
+   * Why the server does not report its lists; if set, it is not asked again.
    *
    * @type {string | null}
    */
@@ -64,7 +70,7 @@ export class ServerView {
     this.#read();
   }
 
-  /** The charts begin before the page was opened. */
+  /** Reads the history, so that the charts begin before the page was opened. */
   async #readHistory() {
     /** @type {Reading | null} */
     let before = null;
@@ -96,7 +102,7 @@ export class ServerView {
     this.#showReport(report, reading ?? { values: new Map(), time: 0 });
   }
 
-  /** @param {Report | string} report or why there is none @param {Reading} reading */
+  /** @param {Report | string} report the report, or why there is none @param {Reading} reading */
   #showReport(report, reading) {
     const known = typeof report === "string" ? null : report;
     part("server-note").textContent = serverInWords(known, reading);
@@ -120,7 +126,7 @@ async function readMetrics() {
   }
 }
 
-/** @returns {Promise<Reading[]>} the oldest first; none where the server keeps none */
+/** @returns {Promise<Reading[]>} the oldest first; empty if the server keeps none */
 async function readHistory() {
   try {
     const answer = await request(serverAddress("metrics/history"));
@@ -130,7 +136,7 @@ async function readHistory() {
   }
 }
 
-/** @returns {Promise<Report | string>} or why there is none */
+/** @returns {Promise<Report | string>} the report, or why there is none */
 async function readReport() {
   try {
     const answer = await request("v1/server");

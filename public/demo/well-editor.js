@@ -1,5 +1,5 @@
 // @ts-check
-/** Changing a well where it stands. The form lies over the row and goes wherever the row goes. */
+/** A form for changing a well in its row. It lies over the row and moves with it. */
 
 import { sql } from "../freshet.js";
 import { fillSelect, fromTemplate } from "../shell/dom.js";
@@ -15,8 +15,9 @@ export class WellEditor {
   #form = null;
 
   /**
-   * @param {object} handlers each says whether it was written
-   * @param {(statement: SQLFragment, pane: WellsPane, row: Row, name: string) => Promise<boolean>} handlers.save `row` as it was, and its new name
+   * @param {object} handlers each resolves to whether the change was written
+   * @param {(statement: SQLFragment, pane: WellsPane, row: Row, name: string) => Promise<boolean>} handlers.save `row`:
+   * its former values; `name`: its new name
    * @param {(row: Row, pane: WellsPane) => Promise<boolean>} handlers.remove
    */
   constructor(handlers) {
@@ -51,7 +52,7 @@ export class WellEditor {
       if (value === "cancel") close();
       if (value === "delete") done(this.handlers.remove(row, pane));
     });
-    // The list has its own use for most keys.
+    // Otherwise the list would handle most keys too.
     form.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key === "Escape") close();

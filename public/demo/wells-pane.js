@@ -15,7 +15,7 @@ import { sections, sorts, wellsQuery } from "./wells-query.js";
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 /** @typedef {import("./wells-query.js").PaneSettings} PaneSettings */
 
-/** How long a write may take to be seen; one that changes nothing here is never seen. */
+/** Milliseconds to wait for a write to show; a write that changes nothing here never shows. */
 const longestWait = 5000;
 
 /** @param {Record<string, {title: string}>} choices */
@@ -27,8 +27,9 @@ export class WellsPane {
    * @param {object} handlers
    * @param {() => void} handlers.patched
    * @param {(row: Row, element: HTMLElement | undefined) => void} handlers.activated
-   * @param {(departure: import("./departures.js").Departure) => void} handlers.departed a row left the view for another place of the list
-   * @param {() => void} handlers.settled other settings
+   * @param {(departure: import("./departures.js").Departure) => void} handlers.departed called when a row moved out of
+   * view
+   * @param {() => void} handlers.settled called when the settings have changed
    */
   constructor(client, settings, scale, { patched, activated, departed, settled }) {
     this.element = fromTemplate("pane-template");
@@ -49,7 +50,7 @@ export class WellsPane {
     this.list.addEventListener("update", (event) => {
       const change = /** @type {ChangeEvent} */ (/** @type {CustomEvent} */ (event).detail);
       if (change.kind === "patch") patched();
-      // A burst takes too many away to follow one of them.
+      // After a burst, too many rows have left to follow one of them.
       const departures = departuresOf(change, this.list.visibleRange);
       if (departures.length > 0 && departures.length < 4) this.#named(departures[0]).then(departed);
       if (this.#isAnswered) this.#showTotal(change.after);
@@ -78,7 +79,7 @@ export class WellsPane {
     return this.list.list?.total ?? 0;
   }
 
-  /** The well at the top of what is in view. */
+  /** The topmost well in view. */
   get firstInView() {
     return this.list.list?.at(this.list.visibleRange.first);
   }
@@ -98,13 +99,13 @@ export class WellsPane {
     const offset = (await this.list.list?.locate(id).catch(() => null))?.offset ?? null;
     const { first, last } = this.list.visibleRange;
     if (offset === null || (offset > first && offset < last - 1)) return offset;
-    // Below the top of the view there is room for what it stands between.
+    // The row is placed below the top, so that the rows before it are visible too.
     this.list.scrollToOffset(Math.max(0, offset - 2));
     return offset;
   }
 
   /**
-   * The same, with the row marked and the focus on it.
+   * As `show`, and also marks the row and gives it the focus.
    *
    * @param {number} id
    */
@@ -116,7 +117,7 @@ export class WellsPane {
   }
 
   /**
-   * Resolves when the list shows the state of a commit; false when nothing of it is seen here.
+   * Resolves when the list shows the state of a commit; false if nothing of it shows in this list.
    *
    * @param {number} commit @returns {Promise<boolean>}
    */
@@ -139,7 +140,7 @@ export class WellsPane {
   }
 
   /**
-   * What a row that left the window is called now has to be asked.
+   * Asks the server for the present name of a row that left the window.
    *
    * @param {import("./departures.js").Departure} departure
    */
@@ -154,7 +155,7 @@ export class WellsPane {
     return this.form.elements.namedItem(name);
   }
 
-  /** Whether the rows are those of the settings. */
+  /** Whether the rows match the settings. */
   #isAnswered = false;
 
   #query() {

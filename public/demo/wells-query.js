@@ -1,5 +1,5 @@
 // @ts-check
-/** What a list of wells is asked, and how the address says it, so that it survives a reload and can be shared. Pure. */
+/** The query of a list of wells, and its form in the address, so that it survives a reload and can be shared. Pure. */
 
 import { sql } from "../client/sql.js";
 
@@ -20,7 +20,10 @@ export const sections = {
   none: { title: "None", by: null },
 };
 
-/** Settings of the first pane and of the second: two orders in which one change stands at two places. @type {PaneSettings[]} */
+/**
+ * Settings of the first pane and of the second: two orders, so that one change shows at two different positions. @type
+ * {PaneSettings[]}
+ */
 export const defaults = [{ sort: "name", by: "county", filter: "" }, { sort: "deepest", by: "none", filter: "" }];
 
 /** @param {PaneSettings} settings @returns {import("../freshet.js").Query} */
@@ -36,7 +39,7 @@ export function wellsQuery({ sort, by, filter }) {
 
 /**
  * @param {PaneSettings[]} panes
- * @returns {string} `#wells`, with what is not as it is at first: `#wells?sort=deepest&by2=none`
+ * @returns {string} `#wells`, with the settings that differ from the defaults: `#wells?sort=deepest&by2=none`
  */
 export function addressOf(panes) {
   const members = new URLSearchParams();
@@ -52,7 +55,7 @@ export function addressOf(panes) {
 
 /**
  * @param {string} hash
- * @returns {PaneSettings[]} what it does not say, or says wrongly, is as at first
+ * @returns {PaneSettings[]} missing or invalid settings have their defaults
  */
 export function settingsOf(hash) {
   const members = new URLSearchParams(hash.split("?")[1] ?? "");

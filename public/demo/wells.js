@@ -1,5 +1,5 @@
 // @ts-check
-/** Wells: one long list, or two of them side by side, and everything that may be done to it. */
+/** Wells: one long list, or two of them side by side, and the actions on them. */
 
 import { sql } from "../freshet.js";
 import { part } from "../shell/dom.js";
@@ -29,7 +29,7 @@ export class WellsView {
   #patches = new Rate(5);
   #frames = new FrameMeter();
   #roundTrips = new Latency();
-  /** Until when the time of a write is shown: it is rarer than a round trip, and says more. */
+  /** Until when the time of a write is shown in place of the round trip: writes are rarer, and their time says more. */
   #writeShownUntil = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #timer;
@@ -55,13 +55,13 @@ export class WellsView {
     this.#isShown = true;
     this.#frames.start();
     this.#timer = setInterval(() => this.#measure(), 1000);
-    // Later on it would bring the active row into view, and lose the scroll position.
+    // Only the first time: later, the focus would scroll to the active row.
     if (!this.#wasShown) this.#panes[0].list.focus({ preventScroll: true });
     this.#wasShown = true;
     this.navigated();
   }
 
-  /** The tab's own address says nothing: then the lists stay as they are, and the address says how. */
+  /** The tab's own address has no settings. Then the lists stay as they are, and the address gets their settings. */
   navigated() {
     if (location.hash.includes("?")) this.#takeAddress();
     else this.#sayAddress();
@@ -112,7 +112,7 @@ export class WellsView {
   }
 
   /**
-   * In every pane but the one that it was done in, where the row is followed by the eye.
+   * Shows a changed row in the other panes. In its own pane the user sees the row move.
    *
    * @param {WellsPane} pane @param {number} id
    */
@@ -120,7 +120,7 @@ export class WellsView {
     await Promise.all(this.#panes.map((other) => (other === pane ? undefined : other.show(id))));
   }
 
-  /** Like the first well in view, under a new name, at the place where that belongs. */
+  /** Adds a copy of the first well in view, with a new name, at its sorted position. */
   async #addWell() {
     const [pane] = this.#panes;
     const like = pane.firstInView;
@@ -136,7 +136,10 @@ export class WellsView {
     await Promise.all(this.#panes.map((each) => each.show(id)));
   }
 
-  /** @param {SQLFragment} statement @param {WellsPane} pane @param {Row} row as it was @param {string} name as it is now @returns {Promise<boolean>} */
+  /**
+   * @param {SQLFragment} statement @param {WellsPane} pane @param {Row} row its former values @param {string} name its
+   * new name @returns {Promise<boolean>}
+   */
   async #save(statement, pane, row, name) {
     const written = await this.#write(statement, pane);
     if (!written) return false;
@@ -175,9 +178,9 @@ export class WellsView {
   }
 
   /**
-   * Writes, and shows how long it took until the list had it.
+   * Writes, and shows the time until the list has the change.
    *
-   * @param {SQLFragment} statement @param {WellsPane} pane where it was done
+   * @param {SQLFragment} statement @param {WellsPane} pane the pane in which the user made the change
    * @returns {Promise<Awaited<ReturnType<Client["transact"]>> | null>} null: it was not written
    */
   async #write(statement, pane) {

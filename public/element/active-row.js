@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * The row that keys act on: the same one wherever it goes, the next one when it is deleted. Pure: no DOM.
+ * The row that keys act on: it stays the same row when that moves, and becomes the next row when that is deleted. Pure:
+ * no DOM.
  *
- * It need not be among the rows whose contents are held: then its offset is followed through patches, and its key is
- * known if it was held once.
+ * Its contents need not be held: its offset is then followed through patches, and its key is known if it was held
+ * before.
  */
 
 import { offsetOfRow } from "./row-offset.js";
@@ -59,7 +60,7 @@ export class ActiveRow {
 
   /**
    * @param {ChangeEvent} event
-   * @returns {boolean} whether only the server knows where it is now
+   * @returns {boolean} whether only the server knows its position now
    */
   follow({ kind, patch, before, after, changes }) {
     if (this.offset < 0) return false;
@@ -75,14 +76,14 @@ export class ActiveRow {
   }
 
   /**
-   * After a snapshot only the server knows where a row is that is not near the view.
+   * Asks the server for the row's position: after a snapshot only the server knows it, unless the row is near the view.
    *
    * @param {import("./types.js").LiveList} list
    */
   async locate(list) {
     const { key, row } = this;
     if (!row) return;
-    // Without an answer it stays where it was seen last.
+    // Without an answer, the last known offset stays.
     const located = await list.locate(list.state.key.map((column) => row[column])).catch(() => null);
     if (!located || this.key !== key) return;
     if (located.offset === null) this.set(list.state, this.offset);
@@ -90,7 +91,7 @@ export class ActiveRow {
   }
 }
 
-/** @param {Message} patch @param {Path} path @returns {Path | null} where a row was moved to */
+/** @param {Message} patch @param {Path} path @returns {Path | null} the new path of a moved row */
 function destination(patch, [section, item]) {
   const move = (patch.moved ?? []).find((/** @type {any} */ [from]) => from[0] === section && from[1] === item);
   return move ? move[1] : null;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Style sheets that elements bring along. They are constructed, which a Content-Security-Policy without `unsafe-inline`
- * permits.
+ * Makes the style sheet of an element. It is constructed, which a Content-Security-Policy without `unsafe-inline`
+ * allows.
  *
  * @param {string} css @returns {(root: Node) => void} adds it to the document or shadow tree that an element is in
  */

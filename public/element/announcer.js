@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Says to assistive technology what goes on: that rows are on their way, how many there are when they have come. Not
- * what each patch does; and no more than a sentence in a while, the last one, when things change quickly.
+ * Announces the state of the list to assistive technology: that rows are loading, and how many there are when they have
+ * come. Patches are not announced. When the state changes quickly, only the last sentence is spoken, at most one each
+ * `pause`.
  */
 
 /** Milliseconds from one sentence to the next. */

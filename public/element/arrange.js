@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Puts elements into an order with as few moves as the usual changes need: what Tab and screen readers go through is
- * the order of the document, not that of the pixels.
+ * Puts elements into their order in the document, which Tab and screen readers follow, whatever their position on the
+ * screen. For usual changes it needs few moves.
  */
 
 /**
- * @param {Element} parent @param {Element | null} before what the first of them follows; null for nothing
- * @param {Element[]} elements others may stand in between, and stay there
+ * @param {Element} parent @param {Element | null} before the element that the first of them follows; null: none
+ * @param {Element[]} elements other elements may stand between them, and stay there
  */
 export function arrange(parent, before, elements) {
   const wanted = new Set(elements);
@@ -25,7 +25,7 @@ export function arrange(parent, before, elements) {
 }
 
 /**
- * Where the browser can, without taking it out of the document, which would end its focus and its animations.
+ * Moves an element, if the browser can without taking it out of the document, which would end its focus and animations.
  *
  * @param {any} parent @param {Element} element @param {Element | null} next
  */
@@ -36,7 +36,7 @@ function put(parent, element, next) {
 }
 
 /**
- * Chromium scrolls to what has the focus when it is moved.
+ * Restores the scroll position, because Chromium scrolls to a focused element that is moved.
  *
  * @param {Element} element @param {() => void} body
  */

@@ -16,7 +16,7 @@ export class FollowingElement extends HTMLElement {
   /** @type {Query | null} */
   #query = null;
   #isOpeningSoon = false;
-  /** As it was announced last. */
+  /** The status that was announced last. */
   #status = "closed";
   /**
    * Options of the next list that begins, except its window, which the element chooses.
@@ -25,7 +25,7 @@ export class FollowingElement extends HTMLElement {
    */
   listOptions = {};
   /**
-   * Why nothing is shown.
+   * The reason why no rows are shown.
    *
    * @protected
    * @type {string | null}
@@ -36,7 +36,7 @@ export class FollowingElement extends HTMLElement {
     changed: (event, isOtherQuery) => {
       this.failure = null;
       this.changed(event, isOtherQuery);
-      // Not `change`: that is what form controls in rows say.
+      // The event is not called `change`, because form controls in rows send that.
       this.dispatchEvent(new CustomEvent("update", { detail: event }));
     },
     answered: () => {
@@ -51,18 +51,20 @@ export class FollowingElement extends HTMLElement {
 
   /**
    * @protected
-   * @param {import("./layout.js").Range} _range what is in view @returns {import("./types.js").Window}
+   * @param {import("./layout.js").Range} _range the rows in view @returns {import("./types.js").Window}
    */
   windowFor(_range) {
     throw new Error("An element that follows a query says which rows it holds.");
   }
 
-  /** @protected @returns {import("./layout.js").Range} what will be in view of a list that is not loaded yet */
+  /**
+   * @protected @returns {import("./layout.js").Range} the rows that will be in view in a list that is not loaded yet
+   */
   get expected() {
     return { first: 0, last: 0 };
   }
 
-  /** @protected @returns {import("./layout.js").Range} what is in view */
+  /** @protected @returns {import("./layout.js").Range} the rows in view */
   get inView() {
     return this.expected;
   }
@@ -76,13 +78,14 @@ export class FollowingElement extends HTMLElement {
   /** @protected @param {ChangeEvent} _event @param {boolean} _isOtherQuery */
   changed(_event, _isOtherQuery) {}
 
-  /** @protected The status, the query or what is asked has changed. */
+  /** @protected Called when the status or the query has changed, or the answer to a query is outstanding. */
   showSituation() {}
 
   // The element's life.
 
   /**
-   * A property that a page has set before the element was defined hides the accessor of the class; this sets it anew.
+   * Sets properties again that a page has set before the element was defined, because these hide the accessors of the
+   * class.
    *
    * @protected
    * @param {string[]} names
@@ -104,7 +107,7 @@ export class FollowingElement extends HTMLElement {
   }
 
   /**
-   * One of the attributes that say what is followed.
+   * Handles an attribute that determines the query or its source.
    *
    * @protected
    * @param {string} name @param {string | null} value
@@ -128,7 +131,7 @@ export class FollowingElement extends HTMLElement {
   }
 
   /**
-   * The query. Changing it leads from the rows that are shown to those of the new query.
+   * The query. After a change, the shown rows move to those of the new query.
    *
    * @returns {Query | null}
    */
@@ -155,7 +158,7 @@ export class FollowingElement extends HTMLElement {
   #ask(query) {
     if (isSameQuery(query, this.#query)) return;
     this.#query = query;
-    // While nothing has come yet there is nothing to lead from.
+    // Before rows have come there is no result to requery from.
     const isShown = ["live", "reconnecting", "waiting"].includes(this.status);
     if (query && isShown && !this.#isOpeningSoon) this.source.requery(query, this.inView);
     else this.openSoon();
@@ -165,7 +168,7 @@ export class FollowingElement extends HTMLElement {
   /** @param {string | null} text */
   #readQuery(text) {
     try {
-      // Not by the property: a page may have set that before there was a setter.
+      // The property is not used here: a page may have set it before the setter existed, which hides the setter.
       this.#ask(text === null ? null : JSON.parse(text));
     } catch (error) {
       this.failed(new Error(`The attribute "query" is no JSON: ${/** @type {Error} */ (error).message}`));
@@ -176,7 +179,7 @@ export class FollowingElement extends HTMLElement {
   openSoon() {
     if (this.#isOpeningSoon) return;
     this.#isOpeningSoon = true;
-    // Once all attributes and properties that are set together are there.
+    // The list opens in a microtask, so that all attributes and properties that are set together count.
     queueMicrotask(() => {
       this.#isOpeningSoon = false;
       if (this.isConnected) this.#open();
@@ -213,7 +216,7 @@ export class FollowingElement extends HTMLElement {
 
   /** @protected @param {any} error */
   failed(error) {
-    // With rows on the screen it is the page's part to say what did not work.
+    // While rows are shown, the page decides how to report the error.
     if (!this.list?.state.total && this.status !== "waiting") this.failure = String(error?.message ?? error);
     this.showSituation();
     this.dispatchEvent(new ErrorEvent("error", { error, message: String(error?.message ?? error) }));

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a section index shows, and where its titles lead. Pure. */
+/** The titles of a section index, and the sections that they lead to. Pure. */
 
 /** @typedef {{title: string, section: number}} IndexEntry the first section of a title */
 
@@ -17,7 +17,7 @@ export function indexEntries(sections) {
 }
 
 /**
- * As many as there is room for, evenly, the first and the last among them.
+ * As many entries as fit, evenly spaced, including the first and the last.
  *
  * @template Entry
  * @param {Entry[]} entries @param {number} room how many can be shown
@@ -30,7 +30,7 @@ export function thinned(entries, room) {
 }
 
 /**
- * The entry at a part of the index's height: all of them can be reached, also those that are not shown.
+ * The entry at a fraction of the index's height. All entries can be reached, including those that are not shown.
  *
  * @param {number} count of all entries @param {number} part 0 is the top, 1 the bottom
  */
@@ -39,7 +39,7 @@ export function entryAt(count, part) {
 }
 
 /**
- * The entry that a section belongs to, -1 without any: sections of one title need not stand together.
+ * The entry that a section belongs to, -1 without any. Sections with the same title need not be adjacent.
  *
  * @param {IndexEntry[]} entries @param {string | undefined} title
  */

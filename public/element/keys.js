@@ -1,11 +1,11 @@
 // @ts-check
-/** What keys mean in a list. Pure: no DOM. */
+/** The meaning of keys in a list. Pure: no DOM. */
 
 /** @typedef {import("./types.js").Section} Section */
 /** @typedef {{key: string, ctrlKey: boolean, altKey: boolean, metaKey: boolean}} Key of a keyboard event */
 
 /**
- * What movement needs to know.
+ * The position that movements start from.
  *
  * @typedef {object} Place
  * @property {number} offset of the active row, -1 for none @property {number} total
@@ -13,7 +13,7 @@
  */
 
 /**
- * Where a key leads to.
+ * The offset that a key leads to.
  *
  * @param {Key} key @param {Place} place
  * @returns {number | null} an offset; null for keys that lead nowhere
@@ -59,7 +59,10 @@ function sectionAfter(sections, offset) {
 /** Letters typed after a longer pause begin a new word. */
 const pause = 800;
 
-/** Letters lead to the section whose name they begin, or else to that of the index title which the last of them is. */
+/**
+ * Typed letters lead to the section whose name begins with them, or otherwise to the section whose index title is the
+ * last letter.
+ */
 export class TypedLetters {
   #word = "";
   #last = -Infinity;
@@ -76,7 +79,7 @@ export class TypedLetters {
   /**
    * @param {string} letter @param {number} now in milliseconds
    * @param {readonly Section[]} sections @param {number} current section
-   * @returns {number} a section, -1 for none
+   * @returns {number} a section, -1: no section
    */
   type(letter, now, sections, current) {
     this.#word = this.isTyping(now) ? this.#word + letter.toLocaleLowerCase() : letter.toLocaleLowerCase();

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Where sections and rows stand in pixels, and what of them a view of some height shows. Pure: no DOM.
+ * The positions of sections and rows in pixels, and the rows that a view of a given height shows. Pure: no DOM.
  *
- * Browsers cap the height of an element (Firefox at about 17 million pixels, Chromium at 33): a taller list is given
- * a scroll bar of `heightLimit` only. The position in it is that in the list within `edge` of either end, so that the
- * ends are reached as in any list, and stretched in between.
+ * Browsers cap the height of an element (Firefox at about 17 million pixels, Chromium at 33): a taller list has a
+ * scroll bar for `heightLimit` only. Within `edge` of either end, a position of the bar is the same position in the
+ * list, so that the ends are reached as in any list. In between, positions are stretched.
  */
 
 /** @typedef {{first: number, last: number}} Range offsets, `last` excluded */
@@ -14,7 +14,7 @@ export const heightLimit = 15_000_000;
 const edge = 1_000_000;
 
 export class ListLayout {
-  /** First offset and top of each section, with the total and the height of all as the last. */
+  /** First offset and top of each section, and as the last entry the total and the whole height. */
   #starts = [0];
   #tops = [0];
 
@@ -27,17 +27,17 @@ export class ListLayout {
     }
   }
 
-  /** Rows of all sections. */
+  /** The number of rows in all sections. */
   get total() {
     return this.#starts[this.#starts.length - 1];
   }
 
-  /** Pixels of all sections. */
+  /** The height of all sections in pixels. */
   get height() {
     return this.#tops[this.#tops.length - 1];
   }
 
-  /** Pixels of the element that is scrolled. */
+  /** The height in pixels of the scrolled element. */
   get scrollHeight() {
     return Math.min(this.height, heightLimit);
   }
@@ -122,7 +122,7 @@ export class ListLayout {
   }
 
   /**
-   * The same as a position of the scroll bar.
+   * As `lastTop`, but as a position of the scroll bar.
    *
    * @param {number} viewHeight
    */
@@ -143,7 +143,7 @@ export class ListLayout {
   }
 
   /**
-   * The other way round.
+   * The inverse of `topFor`: the position of the scroll bar for a top of the view.
    *
    * @param {number} top @param {number} viewHeight
    */

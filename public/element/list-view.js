@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The list on the screen: of all the rows only those in view have elements, and a few around them.
+ * The list on the screen. Only the rows in view, and a few around them, have elements.
  *
- * Everything is drawn once a frame at most. `#pending` has the changes since the last frame. The screen shows `#drawn`,
+ * Everything is drawn at most once a frame. `#pending` has the changes since the last frame. The screen shows `#drawn`,
  * laid out by `#layout`; only `draw` goes from there to the newest state.
  */
 
@@ -19,15 +19,15 @@ import { Transition } from "./transition.js";
 /** @typedef {import("./layout.js").Heights} Heights */
 
 /**
- * What is to be on the screen.
+ * The contents of the screen.
  *
  * @typedef {object} Frame
  * @property {ListState} state @property {ListLayout} layout @property {boolean} hasHeaders
  * @property {number} top of the view in the list @property {number} viewHeight
  * @property {number} shift see ScrollPosition
- * @property {number} rowsAbove the first row: for their numbers @property {boolean} isPartial whether the last section
- * goes on
- * @property {ActiveRow} active @property {PendingChanges | null} change since the last frame
+ * @property {number} rowsAbove the first row, which count in the rows' numbers @property {boolean} isPartial whether
+ * the last section has more rows
+ * @property {ActiveRow} active @property {PendingChanges | null} change changes since the last frame
  */
 
 /** Milliseconds without a scroll event after which scrolling is over. */
@@ -56,7 +56,7 @@ export class ListView {
   #lastScroll = -Infinity;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #settling;
-  /** Whether the scroll bar is to be put right even during scrolling. */
+  /** Whether to correct the scroll bar even during scrolling. */
   #isJumping = false;
 
   /**
@@ -64,7 +64,7 @@ export class ListView {
    * @param {import("./stage.js").Makers} makers
    * @param {object} host
    * @param {() => boolean} host.hasFocus whether the focus is in one of the rows
-   * @param {(draw: () => void) => void} host.keepFocus draws, and puts the focus where it belongs afterwards
+   * @param {(draw: () => void) => void} host.keepFocus draws, and then restores the focus
    * @param {() => void} host.drawn called after each drawing
    */
   constructor(scroller, canvas, makers, host) {
@@ -92,7 +92,7 @@ export class ListView {
     return Math.floor((this.#viewHeight - this.#headerHeight) / this.#heights.row);
   }
 
-  /** The rows that will be in view of a list that is not loaded yet. */
+  /** The rows that will be in view in a list that is not loaded yet. */
   get expected() {
     return { first: 0, last: Math.max(20, this.page) };
   }
@@ -106,14 +106,14 @@ export class ListView {
   }
 
   /**
-   * The space there is, and how tall things are in it.
+   * Takes the available height, and the heights of rows and headers.
    *
    * @param {number} viewHeight @param {Heights} heights
    */
   measured(viewHeight, heights) {
     const wasHidden = this.#viewHeight === 0;
     if (viewHeight === 0) {
-      // Hidden, nothing has a height.
+      // A hidden list has no heights.
       this.#viewHeight = 0;
       return;
     }
@@ -140,16 +140,16 @@ export class ListView {
   }
 
   /**
-   * A message changed the list.
+   * Called when a message has changed the list.
    *
    * @param {ChangeEvent} event @param {boolean} isOtherQuery
-   * @returns {boolean} whether it is not known where the active row is
+   * @returns {boolean} whether the active row's position is unknown
    */
   changed(event, isOtherQuery) {
     this.#pending ??= this.#newPending(event.before);
     this.#pending.add(event);
     this.#pending.isOtherQuery ||= isOtherQuery;
-    // The first rows alone never become more.
+    // A partial list never grows by itself, so more rows mean that the whole list has come.
     this.#pending.isExtension ||= this.isPartial && event.after.total > event.before.total;
     this.#state = event.after;
     this.drawSoon();
@@ -157,7 +157,8 @@ export class ListView {
   }
 
   /**
-   * At the very top one wants to see what comes in there; elsewhere the first row below the header stays.
+   * Begins to collect changes. At the very top new rows come into view; elsewhere the first row below the header keeps
+   * its position.
    *
    * @param {ListState} before
    */
@@ -184,7 +185,7 @@ export class ListView {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.draw());
   }
 
-  /** Elements that are put elsewhere forget how far they were scrolled. */
+  /** Restores the scroll position, which elements lose when they are moved in the document. */
   reattached() {
     this.#forgetBar();
     this.drawSoon();
@@ -203,9 +204,9 @@ export class ListView {
   }
 
   /**
-   * Brings something to the top of the view.
+   * Scrolls a position to the top of the view.
    *
-   * @param {() => number} topOf where it is in the whole list, asked when the newest state is laid out
+   * @param {() => number} topOf the position in the whole list, called after the newest state is laid out
    */
   scrollTo(topOf) {
     this.#catchUp();
@@ -280,7 +281,7 @@ export class ListView {
     this.position.moveTo(newTop, this.#layout, this.#viewHeight);
   }
 
-  /** Not during scrolling, see ScrollPosition. */
+  /** Corrects the scroll bar. Not during scrolling, see ScrollPosition. */
   #putBarRight() {
     const { position } = this;
     const right = this.#layout.scrollTopFor(position.top, this.#viewHeight);
@@ -289,7 +290,7 @@ export class ListView {
     this.#isJumping = false;
     if (!isDue || Math.abs(right - position.scrollTop) < 1) return;
     this.scroller.scrollTop = right;
-    // Browsers round it.
+    // Browsers round the position.
     position.scrollTop = this.scroller.scrollTop;
   }
 }

@@ -1,28 +1,26 @@
 // @ts-check
 /**
- * How changes are made visible. With reduced motion preferred, colours show and nothing moves.
+ * How changes are made visible. If the user prefers reduced motion, colors show and nothing moves.
  *
- * Movement is rationed: what changes hundreds of times a second cannot be followed by the eye, and drawing it would
- * cost the frames that scrolling needs. Each element has at most one animation of a kind; a newer one takes over where
- * the older one has got to.
+ * Movement is limited: the eye cannot follow hundreds of movements a second, and drawing them would cost frames that
+ * scrolling needs. Each element has at most one animation of a kind; a newer one continues from where the older one is.
  */
 
 const gently = "cubic-bezier(0.2, 0.7, 0.2, 1)";
 const slideDuration = 320;
 
-/** Rows that may begin to move at once, and in each second of many. */
+/** How many rows may begin to move at once, and in each second of many changes. */
 const mostMovements = { atOnce: 200, perSecond: 100 };
-/** Coloured cells and rows at a time. */
+/** How many cells and rows may be colored at a time. */
 const mostTints = 120;
 /**
- * With more than these, colours fade in steps: each change of a colour paints its row again, and no eye follows so
- * many.
+ * With more colored elements than this, colors fade in steps, because each change of a color repaints its row.
  */
 const smoothTints = 16;
 
 /**
- * Allows `atOnce` movements at once, and `perSecond` in each second. While more are wanted, none are let through:
- * half of a commotion is no easier to follow than all of it.
+ * Allows `atOnce` movements at once, and `perSecond` in each second. While more are wanted, none are allowed: seeing
+ * half of so many movements would not make them easier to follow.
  */
 export class Ration {
   #left;
@@ -36,7 +34,7 @@ export class Ration {
   }
 
   /**
-   * All of them or none.
+   * Takes all of the movements or none.
    *
    * @param {number} count @param {number} now in milliseconds
    */
@@ -58,7 +56,7 @@ export class Motion {
   #tints = new Map();
 
   /**
-   * Whether so many rows may move now.
+   * Whether this many rows may move now.
    *
    * @param {number} count
    */
@@ -67,7 +65,7 @@ export class Motion {
   }
 
   /**
-   * How far an element is from where it stands, being on its way there.
+   * The distance that an element still has to slide to its place.
    *
    * @param {Element} element
    */
@@ -78,7 +76,7 @@ export class Motion {
   }
 
   /**
-   * From where it stood to where it stands.
+   * Slides an element from its old position to its new one.
    *
    * @param {Element} element @param {number} distance old minus new top
    */
@@ -92,7 +90,7 @@ export class Motion {
   }
 
   /**
-   * Where it stands, at once.
+   * Ends a slide: the element is at its place at once.
    *
    * @param {Element} element
    */
@@ -102,7 +100,7 @@ export class Motion {
   }
 
   /**
-   * A row came in.
+   * Fades in an inserted row.
    *
    * @param {Element} element
    */
@@ -114,7 +112,7 @@ export class Motion {
   }
 
   /**
-   * Takes an element out of the document, in a while.
+   * Fades out an element, and then removes it from the document.
    *
    * @param {HTMLElement} element
    */
@@ -136,7 +134,7 @@ export class Motion {
     this.#tints.get(element)?.cancel();
     if (this.#tints.size >= mostTints) return;
     const easing = this.#still.matches ? "steps(1, end)" : this.#tints.size >= smoothTints ? "steps(8, end)" : "ease-in";
-    // To what it has without the animation, whatever that is.
+    // The color fades to the element's own background, whatever it is.
     const animation = element.animate([{ backgroundColor: tints[reason], easing, offset: 0 }],
       { duration: reason === "changed" ? 1400 : 2200 });
     this.#tints.set(element, animation);
@@ -146,7 +144,10 @@ export class Motion {
   }
 }
 
-/** Colours that the page may choose; these go with light and dark. Rows slide over one another: they are opaque. */
+/**
+ * Colors that the page may override; the defaults fit light and dark pages. They are opaque, because rows slide over
+ * each other.
+ */
 const tints = {
   changed: "var(--changed, color-mix(in srgb, rgb(255 205 60) 45%, var(--surface, Canvas)))",
   inserted: "var(--inserted, color-mix(in srgb, rgb(60 200 110) 35%, var(--surface, Canvas)))",

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Focus, keys and clicks. The list is one stop for Tab: the active row while the focus is inside, the list itself
- * otherwise, which hands the focus on to the row that was active last.
+ * Focus, keys and clicks. The list is one stop for Tab: the active row while the focus is inside; otherwise the list
+ * itself, which passes the focus to the row that was active last.
  */
 
 import { destinationOf, TypedLetters } from "./keys.js";
@@ -18,7 +18,7 @@ const fields = "input, select, textarea, audio, video, [contenteditable]";
 export class Navigation {
   #letters = new TypedLetters();
   /**
-   * Keys that lead beyond the rows that have come, in their order: they are followed when the rest is there.
+   * Keys that lead beyond the rows loaded so far, in order. They take effect when the rest has come.
    *
    * @type {KeyboardEvent[]}
    */
@@ -28,7 +28,7 @@ export class Navigation {
 
   /**
    * @param {HTMLElement} scroller
-   * @param {(view: RowView) => void} activate @param {() => void} waits called when a key has to wait for more rows
+   * @param {(view: RowView) => void} activate @param {() => void} waits called when a key must wait for more rows
    */
   constructor(scroller, activate, waits) {
     this.scroller = scroller;
@@ -44,21 +44,21 @@ export class Navigation {
   view = /** @type {any} */ (null);
 
   /**
-   * What has the focus among the rows.
+   * The element among the rows that has the focus.
    *
    * @returns {HTMLElement | null}
    */
   get #focused() {
     const root = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
     const focused = root.activeElement ?? null;
-    // Column headers are the page's.
+    // Column headers belong to the page, so they do not count.
     return focused && this.view.canvas.contains(focused)
       ? /** @type {HTMLElement} */ (focused) : null;
   }
 
   /**
-   * Whether a row, a column header or something in them has the focus: the list itself would be a stop before the
-   * headers, and lead back into the rows.
+   * Whether a row, a column header or something in them has the focus: then the list itself must not be a stop for Tab,
+   * which would come before the headers and lead back into the rows.
    */
   get #isInside() {
     const { activeElement } = /** @type {Document | ShadowRoot} */ (this.scroller.getRootNode());
@@ -71,7 +71,7 @@ export class Navigation {
   }
 
   /**
-   * The row that an element is, or is in.
+   * The row that an element is or is in.
    *
    * @param {Element | null} element @returns {RowView | undefined}
    */
@@ -84,7 +84,7 @@ export class Navigation {
   }
 
   /**
-   * Draws; whatever had the focus has it afterwards, or the row that has taken the place of a deleted one.
+   * Draws. Afterwards the same element has the focus, or the row that took the place of a deleted one.
    *
    * @param {() => void} draw
    */
@@ -102,7 +102,7 @@ export class Navigation {
     this.showActive();
   }
 
-  /** Says which row is active, and where Tab stops. */
+  /** Marks the active row, and the stop for Tab. */
   showActive() {
     const { active, rows } = this.view;
     const isInside = this.#isInside;
@@ -157,7 +157,7 @@ export class Navigation {
       this.view.active.set(this.view.state, row.offset);
     }
     this.showActive();
-    // A click next to the rows does not ask for a row.
+    // A click next to the rows does not mean a row.
     if (target === this.scroller && !this.#isLeaving && target.matches(":focus-visible")) this.enter();
   }
 
@@ -168,7 +168,7 @@ export class Navigation {
     if (!row || event.defaultPrevented || event.button !== 0) return;
     const control = target.closest(controls);
     if (control && control !== row.element && row.element.contains(control)) return;
-    // A click that ends a selection of text is for the text.
+    // A click that ends a text selection does not activate the row.
     if (!getSelection()?.isCollapsed && getSelection()?.containsNode(row.element, true)) return;
     this.view.active.set(/** @type {any} */ (this.view.state), row.offset);
     this.#focusActive();
@@ -206,7 +206,7 @@ export class Navigation {
 
   /**
    * @param {KeyboardEvent} event
-   * @returns {boolean} whether it leads to a place that depends on rows which have not come
+   * @returns {boolean} whether its destination depends on rows that have not come
    */
   #mayLeadFurther({ key, ctrlKey, altKey, metaKey }) {
     if (!this.view.isPartial || altKey || metaKey) return false;
@@ -217,11 +217,11 @@ export class Navigation {
   #isBeyond({ key, ctrlKey }, offset) {
     const { active, layout } = this.view;
     if (key === "End" || offset === null) return true;
-    // Without a section behind it, the last one's beginning.
+    // Without a following section, the destination is the last section's beginning.
     return (key === "]" || ctrlKey) && offset <= active.offset && layout.sectionOf(active.offset) >= 0;
   }
 
-  /** All rows are there: keys that waited for them lead to their place, unless the focus has gone elsewhere. */
+  /** Called when all rows have come: waiting keys take effect, unless the focus has moved elsewhere. */
   goOn() {
     const waiting = this.#waiting;
     this.#waiting = [];
@@ -244,12 +244,12 @@ export class Navigation {
   }
 }
 
-/** @param {any} element @returns {[number, number] | null} what is selected in a field */
+/** @param {any} element @returns {[number, number] | null} the selected range of a field */
 function selectionOf(element) {
   try {
     return typeof element.selectionStart === "number" ? [element.selectionStart, element.selectionEnd] : null;
   } catch {
-    // Some kinds of fields have none.
+    // Some types of fields have no selection.
     return null;
   }
 }

@@ -11,7 +11,7 @@ function part(className, attributes = {}) {
   return element;
 }
 
-/** Parts of one list; they are put into its element when that is put into a document. */
+/** The parts of one list. They are added to its element when that is added to a document. */
 export class Parts {
   scroller = part("live-scroller", { role: "grid", tabindex: "0", "aria-readonly": "true" });
   canvas = part("live-canvas", { role: "presentation" });
@@ -29,11 +29,12 @@ export class Parts {
   /** Below the rows: totals of all of them. */
   totals = part("live-totals", { role: "group", "aria-label": "Totals" });
   /**
-   * Over the end of the rows: why they may be old. Read out by `status`, which is said less often than the line counts.
+   * The line over the end of the rows that says why they may be out of date. It is hidden from assistive technology, to
+   * which `status` announces the same, because the line's countdown changes every second.
    */
   stale = part("live-stale", { "aria-hidden": "true" });
   status = part("live-status", { role: "status" });
-  /** As tall as the style sheet wants rows and headers, in whatever unit. */
+  /** Invisible elements with the heights that the style sheet gives rows and headers, to measure them in pixels. */
   rowProbe = part("live-probe live-probe-row", { "aria-hidden": "true" });
   headerProbe = part("live-probe live-probe-header", { "aria-hidden": "true" });
 
@@ -107,7 +108,7 @@ export class Measure {
 
   /**
    * Publishes the scroll bar's width, which differs between systems, and the head's height: elements next to them need
-   * to know.
+   * these sizes.
    */
   showSizes() {
     this.#set("--live-bar", this.parts.scroller.offsetWidth - this.parts.scroller.clientWidth);

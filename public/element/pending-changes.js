@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * What happened to a list between two frames, to be drawn at once. Pure: no DOM.
+ * The changes of a list between two frames, to be drawn together. Pure: no DOM.
  *
- * Offsets are followed from message to message as they come; what is to be highlighted is kept by row, whose place the
- * next message may change.
+ * Offsets are updated with each message; highlights are kept by row, because the next message may change a row's
+ * position.
  */
 
 import { offsetOfRow } from "./row-offset.js";
@@ -12,13 +12,13 @@ import { offsetOfRow } from "./row-offset.js";
 /** @typedef {import("./types.js").ListState} ListState */
 
 /**
- * What happened to one row.
+ * The changes of one row.
  *
  * @typedef {object} Mark
  * @property {boolean} isInserted @property {boolean} isMoved @property {Set<string>} columns whose values changed
  */
 
-/** In a page that is in the background no frame comes for hours: more rows than this are not remembered one by one. */
+/** How many rows are remembered one by one, because a page in the background may get no frame for hours. */
 const mostMarks = 2000;
 
 export class PendingChanges {
@@ -26,18 +26,18 @@ export class PendingChanges {
   before;
   #hasPatch = false;
   #hasSnapshot = false;
-  /** Whether rows of one key are the same row. */
+  /** Whether rows with the same key are the same row. */
   #isComparable = true;
-  /** Whether the rows are those of another query, to be seen from the first on. */
+  /** Whether the rows are those of another query, which is shown from its first row on. */
   isOtherQuery = false;
-  /** Whether the first rows of a longer list have become the whole list: nothing in it has changed. */
+  /** Whether the first rows of a longer list have become the whole list: then the rows themselves have not changed. */
   isExtension = false;
   /** @type {Map<string, Mark>} */
   marks = new Map();
 
   /**
    * @param {ListState} before
-   * @param {number} anchor offset of the row that is to stay where it is, -1 for none
+   * @param {number} anchor offset of the row that keeps its position on the screen, -1 for none
    */
   constructor(before, anchor) {
     this.before = before;
@@ -47,8 +47,8 @@ export class PendingChanges {
   }
 
   /**
-   * Whether rows are to be shown on their way. Rows that are seen after a snapshot have not gone anywhere: it is this
-   * list that did not know of them.
+   * Whether moves are animated. Not after a snapshot, whose rows have not moved: the list just did not know their
+   * positions.
    */
   get isMoving() {
     if (this.isExtension) return false;
@@ -80,7 +80,7 @@ export class PendingChanges {
   #startOver(after) {
     this.#hasSnapshot = true;
     this.marks.clear();
-    // Without a patch only the key says where the row is now, if it is among those that came.
+    // Without a patch, only the key can locate the row, if it is among the new rows.
     const offset = this.anchorRow && offsetOfRow(after, this.anchorRow);
     this.anchor = Math.min(offset ?? this.anchor, after.total - 1);
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * How the contents of rows and headers are made: from the page's template, by the page's function, both, or neither.
- * Recipes are immutable: with another one, all rows are made again.
+ * How the contents of rows and headers are made: by the page's template, the page's function, both, or neither. Recipes
+ * are immutable; a new recipe makes all rows again.
  */
 
 import { instantiate, showing, textOf } from "./template.js";
@@ -80,7 +80,7 @@ export function fromTemplate(template, element) {
 }
 
 /**
- * What a section is called.
+ * The title of a section.
  *
  * @param {any} name text, a number or null
  */
@@ -158,7 +158,7 @@ export class Recipes {
   /** @type {RenderSection | null} */
   renderSection = null;
   /**
-   * Instead of those in the list's element.
+   * Used in place of the templates in the list's element.
    *
    * @type {HTMLTemplateElement | null}
    */
@@ -168,7 +168,7 @@ export class Recipes {
   #row = new Recipe(null, null, []);
   #section = new SectionRecipe(null, null);
 
-  /** @param {Element} host its templates may come later than it does itself, while a page is being loaded */
+  /** @param {Element} host while a page loads, its templates may come later than the element */
   constructor(host) {
     this.host = host;
   }

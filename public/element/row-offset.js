@@ -4,7 +4,7 @@
 /** @typedef {import("./types.js").Row} Row */
 
 /**
- * Where a row stands; null when it is not held.
+ * The offset of a row; null if it is not held.
  *
  * @param {ListState} state @param {Row} row of that state or of another one of the same table
  * @returns {number | null}

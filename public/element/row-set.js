@@ -10,7 +10,7 @@ import { RowView } from "./row-view.js";
 
 export class RowSet {
   /**
-   * By key, or by place while the contents have not come.
+   * Views by key, or by offset while the contents have not come.
    *
    * @type {Map<string, RowView>}
    */
@@ -92,7 +92,7 @@ export class RowSet {
   }
 
   /**
-   * The view of a row whose contents were awaited at an offset takes them in.
+   * The view that was waiting at an offset for its row's contents, which it now shows.
    *
    * @param {Frame} frame @param {number} offset
    */

@@ -8,7 +8,7 @@
 
 const controls = "a[href], button, input, select, textarea, summary, [tabindex], [contenteditable]";
 
-/** A row that is shown; its contents may not have come yet. */
+/** A shown row, whose contents may not have come yet. */
 export class RowView {
   /** Top in the whole list at the last rendering, in pixels. */
   top = 0;
@@ -22,7 +22,7 @@ export class RowView {
   /** @type {((row: Row, place: Place) => void) | undefined} */
   #update;
   /**
-   * The `tabindex` that a control had of its own.
+   * The own `tabindex` of a control.
    *
    * @type {WeakMap<Element, string | null>}
    */
@@ -44,7 +44,7 @@ export class RowView {
   }
 
   /**
-   * Its place among its siblings.
+   * Sets the row's position.
    *
    * @param {number} y in pixels, in its section's element
    */
@@ -62,7 +62,7 @@ export class RowView {
   }
 
   /**
-   * Whether it has changes that the server has not shown yet.
+   * Marks whether the row has changes that the server has not shown yet.
    *
    * @param {boolean} isPending
    */
@@ -75,7 +75,7 @@ export class RowView {
   }
 
   /**
-   * Contents that were shown stay when they are not held any longer: they come again, or change, soon enough.
+   * Shows a row. Contents that are not held any longer stay visible until they come again.
    *
    * @param {Row | undefined} row @param {Place} place @param {Recipe} recipe
    */
@@ -98,7 +98,7 @@ export class RowView {
   }
 
   /**
-   * Whether it is the row that keys act on, and whether Tab stops at it: its controls are reached only then.
+   * Sets whether keys act on this row, and whether Tab stops at it. Only then can Tab reach its controls.
    *
    * @param {boolean} isActive @param {boolean} isTabStop
    */

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Which attributes a row's values may be put into. Values are untrusted text: none of them may become a program. Pure.
+ * Decides which attributes may get values of rows. Values are untrusted text: none of them may become code. Pure.
  */
 
-/** Elements whose text or attributes are a program, another page, or change this one's. */
+/** Elements whose text or attributes are code or another page, or change this page. */
 const refusedElements = new Set([
   "script", "style", "iframe", "frame", "object", "embed", "applet", "base", "meta", "link", "template",
   "animate", "animatemotion", "animatetransform", "set",
@@ -42,10 +42,11 @@ export function isSafeValue(attribute, value, base) {
   if (!addresses.has(attribute.toLowerCase())) return true;
   try {
     const { protocol } = new URL(value, base);
-    // A page that is a file, or lives in an application's own scheme, may point to its like.
+    // A page with another protocol, such as `file:` or an application's own, may link to addresses with the same
+    // protocol.
     return allowedProtocols.has(protocol) || (protocol === new URL(base).protocol && !isProgram(protocol));
   } catch {
-    // It leads nowhere.
+    // An invalid address leads nowhere.
     return false;
   }
 }

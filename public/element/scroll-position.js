@@ -1,16 +1,19 @@
 // @ts-check
 /**
- * What part of the list is in view, and how that differs from what the scroll bar says. Pure: no DOM.
+ * The part of the list in view, and its difference from the position of the scroll bar. Pure: no DOM.
  *
- * Writing `scrollTop` stops a wheel's or a finger's scrolling half-way. So during scrolling, rows that come or go
- * above the view change `top` alone, and everything is drawn `shift` lower than where it belongs; the bar is put right
- * when scrolling is over, or when an end of the list comes near. Lists that are taller than the bar can say are
+ * Writing `scrollTop` stops a wheel's or a finger's scrolling half-way. So during scrolling, rows that are inserted or
+ * deleted above the view change only `top`, and everything is drawn lower than its place by `shift`. The bar is
+ * corrected when scrolling is over, or when an end of the list comes near. Lists that are too tall for the bar are
  * scrolled pixel by pixel in the same way.
  */
 
 /** @typedef {import("./layout.js").ListLayout} ListLayout */
 
-/** A scroll bar that is dragged jumps; more views than these at once are no wheel's or finger's doing. */
+/**
+ * View heights: a scroll over more than these at once is a jump, as by dragging the scroll bar, and not made by a wheel
+ * or finger.
+ */
 const longestScroll = 4;
 
 export class ScrollPosition {
@@ -19,18 +22,18 @@ export class ScrollPosition {
   /** The last position of the scroll bar. */
   scrollTop = 0;
 
-  /** The difference between a place in the list and the one on the scrolled canvas. */
+  /** The difference between a position in the list and that on the scrolled canvas. */
   get shift() {
     return this.scrollTop - this.top;
   }
 
   /**
-   * Takes in where the user has scrolled to.
+   * Takes the position to which the user has scrolled.
    *
    * @param {number} scrollTop @param {ListLayout} layout @param {number} viewHeight
    */
   scrolled(scrollTop, layout, viewHeight) {
-    // Where lists bounce at their ends, the bar goes beyond them.
+    // If lists bounce at their ends, the bar goes beyond them.
     const position = Math.min(Math.max(0, scrollTop), layout.lastScrollTop(viewHeight));
     const distance = position - this.scrollTop;
     if (distance === 0) return;
@@ -40,7 +43,7 @@ export class ScrollPosition {
   }
 
   /**
-   * Other rows are to be in view, or the same ones stand elsewhere.
+   * Brings another position into view, or the same rows at their new position.
    *
    * @param {number} top @param {ListLayout} layout @param {number} viewHeight
    */
@@ -49,7 +52,7 @@ export class ScrollPosition {
   }
 
   /**
-   * Whether the bar has to be put right even during scrolling: too little of it is left to reach the end of the list.
+   * Whether the bar must be corrected even during scrolling: too little of it is left to reach the end of the list.
    *
    * @param {ListLayout} layout @param {number} viewHeight
    */

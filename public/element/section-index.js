@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The titles at the side of the list, to jump by: clicked, dragged over, or with the arrow keys. To assistive
+ * The titles at the side of the list, for jumps: by clicks, by dragging over them, or with the arrow keys. To assistive
  * technology it is a slider whose values are the titles.
  */
 
@@ -9,7 +9,7 @@ import { entryAt, entryOf, indexEntries, thinned } from "./index-titles.js";
 /** @typedef {import("./types.js").Section} Section */
 /** @typedef {import("./index-titles.js").IndexEntry} IndexEntry */
 
-/** Pixels that a title needs to be read. */
+/** Pixels of height that a title needs to be readable. */
 const titleHeight = 16;
 
 export class SectionIndex {
@@ -39,7 +39,7 @@ export class SectionIndex {
 
   /**
    * @param {readonly Section[]} sections @param {boolean} isWanted
-   * @returns {boolean} whether it is to be seen: one section alone leads nowhere
+   * @returns {boolean} whether it is visible: not with a single section
    */
   show(sections, isWanted) {
     if (sections !== this.#sections) {
@@ -114,7 +114,7 @@ export class SectionIndex {
     const first = this.element.firstElementChild?.getBoundingClientRect();
     const last = this.element.lastElementChild?.getBoundingClientRect();
     if (!first || !last) return -1;
-    // A finger hides the title it is on.
+    // A finger hides the title under it, so a bubble shows the title next to it.
     this.element.style.setProperty("--at", `${clientY - this.element.getBoundingClientRect().top}px`);
     return entryAt(this.#entries.length, (clientY - first.top) / (last.bottom - first.top));
   }

@@ -9,7 +9,10 @@ import { textOf } from "./template.js";
 /** @typedef {import("./recipe.js").SectionRecipe} SectionRecipe */
 /** @typedef {import("./motion.js").Motion} Motion */
 
-/** Elements can be no taller than a canvas can: of a taller section only the blocks about the view are covered. */
+/**
+ * The height of an element is limited: of a taller section, only blocks of this many pixels around the view are
+ * covered.
+ */
 const block = 1_000_000;
 
 export class SectionSet {
@@ -23,8 +26,8 @@ export class SectionSet {
   }
 
   /**
-   * Shows the sections of some indices, ascending. Sections that go keep their elements until `removeOthers`, because
-   * their rows may have to be put elsewhere.
+   * Shows the sections of some indices, ascending. Other sections keep their elements until `removeOthers`, because
+   * their rows may have to be moved to new sections first.
    *
    * @param {Frame} frame @param {number[]} indices @param {SectionRecipe} recipe
    * @returns {Map<number, SectionView>} by index
@@ -59,7 +62,10 @@ export class SectionSet {
     this.#removed = [];
   }
 
-  /** Puts them into the document in their order, so that rows can be moved into them from those that go. */
+  /**
+   * Puts the sections into the document in their order, so that rows can be moved into them from sections that are
+   * removed.
+   */
   arrange() {
     arrange(this.canvas, null, [...this.#views.values()].map(({ element }) => element));
   }

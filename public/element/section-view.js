@@ -1,5 +1,5 @@
 // @ts-check
-/** A section that is shown: as tall as all its rows, so that the browser itself keeps the header in view. */
+/** A shown section. Its element is as tall as all its rows, so that the browser itself keeps the header in view. */
 
 import { cellsOf, totalTexts } from "./recipe.js";
 
@@ -22,7 +22,7 @@ export class SectionView {
   #update;
   /** @type {SectionRecipe | undefined} */
   #recipe;
-  /** Where its element begins in the whole list: not where the section does if that is far above. */
+  /** Where its element begins in the whole list. If the section begins far above the view, the element begins later. */
   start = 0;
 
   constructor() {
@@ -41,7 +41,7 @@ export class SectionView {
 
   /**
    * @param {number} top on the canvas @param {number} height
-   * @param {number} start see there
+   * @param {number} start see `this.start`
    */
   placeAt(top, height, start) {
     this.start = start;
@@ -54,9 +54,10 @@ export class SectionView {
 
   /**
    * @param {Section} section @param {number} rowIndex counted from 1
-   * @param {boolean} hasHeader a list without sections shows no header of its only one
-   * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows in it
-   * @returns {Element[]} elements whose count or total has changed; a total that is shown for the first time has not
+   * @param {boolean} hasHeader false in a list without sections, which has only one
+   * @param {SectionRecipe} recipe @param {boolean} isOpenEnded there are more rows than counted
+   * @returns {Element[]} elements whose count or total has changed; totals that are shown for the first time do not
+   * count
    */
   show(section, rowIndex, hasHeader, recipe, isOpenEnded) {
     this.header.hidden = !hasHeader;

@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * What an element follows: one subscription, through a connection of its own or one that is shared, with a window that
- * goes where one looks.
+ * The subscription of an element, through its own connection or a shared one, with a window that follows the view.
  */
 
 import { encoded } from "../client/values.js";
@@ -19,7 +18,7 @@ export class Source {
   /** @type {LiveList | null} */
   list = null;
   /**
-   * Whose subscription it is.
+   * The client of the subscription.
    *
    * @type {Client | null}
    */
@@ -33,7 +32,7 @@ export class Source {
   /** @type {Window | null} */
   #asked = null;
   /**
-   * The window of a query that is being changed to.
+   * The window of a requery that is not answered yet.
    *
    * @type {Window | null}
    */
@@ -41,10 +40,10 @@ export class Source {
   /** @type {AbortController | null} */
   #listening = null;
   #hasRows = false;
-  /** Whether the rows are those of another query than was asked last: it is not answered yet, or was refused. */
+  /** Whether the rows do not belong to the last query, which is not answered yet or was refused. */
   isOutdated = false;
 
-  /** Whether an answer to another query is on its way. */
+  /** Whether the answer to a new query is outstanding. */
   get isAsking() {
     return this.#requeried !== null;
   }
@@ -52,7 +51,7 @@ export class Source {
   /**
    * @param {object} handlers
    * @param {(event: ChangeEvent, isOtherQuery: boolean) => void} handlers.changed
-   * @param {() => void} handlers.answered the rows are those of the query that was asked last
+   * @param {() => void} handlers.answered called when the rows are those of the last query
    * @param {() => void} handlers.status
    * @param {(error: Error) => void} handlers.failed
    * @param {(range: Range) => Window} windowFor the rows to hold while a range is in view
@@ -62,7 +61,7 @@ export class Source {
     this.windowFor = windowFor;
   }
 
-  /** What there is to be said of how new the rows are. @returns {import("./staleness.js").Situation} */
+  /** The facts that determine whether the rows may be out of date. @returns {import("./staleness.js").Situation} */
   get situation() {
     const { list, client } = this;
     return {
@@ -72,8 +71,9 @@ export class Source {
   }
 
   /**
-   * @param {Client | {src: string | null, token: string | null}} source a connection, or where to open one
-   * @param {Query} query @param {Range} range what is in view @param {import("../freshet.js").ListOptions} options
+   * @param {Client | {src: string | null, token: string | null}} source a connection, or the address and token to open
+   * one
+   * @param {Query} query @param {Range} range the rows in view @param {import("../freshet.js").ListOptions} options
    */
   open(source, query, range, options) {
     this.close();
@@ -115,9 +115,9 @@ export class Source {
   }
 
   /**
-   * Goes on with another query, whose rows are to be seen from the first on.
+   * Changes to another query, whose rows are shown from the first one on.
    *
-   * @param {Query} query @param {Range} range what is in view
+   * @param {Query} query @param {Range} range the rows in view
    */
   async requery(query, range) {
     const { list } = this;
@@ -135,7 +135,8 @@ export class Source {
   }
 
   /**
-   * A patch of the old query may come before the answer; it leaves the window where it is.
+   * Whether an event is the answer to a requery. A patch of the old query may come before it, but does not move the
+   * window.
    *
    * @param {ChangeEvent} event
    */
@@ -146,9 +147,9 @@ export class Source {
   }
 
   /**
-   * Asks for other rows when the view comes near the edge of those that are held.
+   * Requests other rows when the view comes near the edge of the held ones.
    *
-   * @param {Range} range what is in view
+   * @param {Range} range the rows in view
    */
   look(range) {
     const { list } = this;
@@ -184,7 +185,7 @@ function connected({ src, token }) {
 }
 
 /**
- * Whether two queries ask the same.
+ * Whether two queries are the same.
  *
  * @param {Query | null} left @param {Query | null} right
  */

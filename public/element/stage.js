@@ -1,5 +1,5 @@
 // @ts-check
-/** The elements of sections and rows: makes a frame be what is in the document. */
+/** The elements of sections and rows: makes the document show a frame. */
 
 import { Motion } from "./motion.js";
 import { RowSet } from "./row-set.js";
@@ -10,14 +10,14 @@ import { SectionSet } from "./section-set.js";
 /** @typedef {import("./transition.js").Transition} Transition */
 
 /**
- * How rows and headers are made; asked at each frame, because the page may change its mind.
+ * The functions that make rows and headers. They are called for each frame, because the page may change its templates.
  *
  * @typedef {object} Makers
  * @property {(columns: readonly string[]) => import("./recipe.js").Recipe} row
  * @property {() => import("./recipe.js").SectionRecipe} section
  */
 
-/** Rows with elements above and below the view. */
+/** How many rows above and below the view have elements. */
 const overscan = 10;
 
 export class Stage {
@@ -52,8 +52,8 @@ export class Stage {
    * Rows that get elements, ascending.
    *
    * @param {Frame} frame
-   * @param {boolean} isActiveKept the row that has the focus keeps its element also out of view: what is typed into it
-   *   goes on
+   * @param {boolean} isActiveKept the row with the focus keeps its element even out of view, so that typing into it
+   *   continues
    */
   #offsets({ layout, top, viewHeight, active }, isActiveKept) {
     const margin = overscan * layout.heights.row;

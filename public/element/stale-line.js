@@ -1,5 +1,8 @@
 // @ts-check
-/** The line over the end of a list that says why its rows may be old; it counts down while it does. */
+/**
+ * The line over the end of a list that says why its rows may be out of date. It counts down to the next attempt to
+ * connect.
+ */
 
 import { staleness } from "./staleness.js";
 
@@ -12,7 +15,7 @@ export class StaleLine {
   #topic = null;
 
   /**
-   * @param {HTMLElement} host its attribute `data-stale` says why, for style sheets
+   * @param {HTMLElement} host its attribute `data-stale` gets the topic, for style sheets
    * @param {HTMLElement} line @param {() => Situation} situation
    */
   constructor(host, line, situation) {
@@ -21,7 +24,7 @@ export class StaleLine {
     this.situation = situation;
   }
 
-  /** @returns {{topic: string, sentence: string} | null} what it says now */
+  /** @returns {{topic: string, sentence: string} | null} its present text */
   show() {
     clearTimeout(this.#timer);
     const situation = this.situation();

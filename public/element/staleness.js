@@ -1,5 +1,5 @@
 // @ts-check
-/** Whether the rows on the screen may be old, and why, in words. Pure. */
+/** Whether the rows on the screen may be out of date, and why, in words. Pure. */
 
 /**
  * @typedef {object} Situation
@@ -15,7 +15,7 @@ export const staleTexts = {
   reconnecting: "Reconnecting",
   /** @param {number} seconds */
   reconnectingIn: (seconds) => `Reconnecting in ${seconds} s`,
-  /** Connected again, and what happened meanwhile has not come yet. */
+  /** Connected again, but the changes since then have not come yet. */
   resuming: "Catching up",
   signedOut: "Not signed in any more",
   /** @param {string} message */
@@ -34,7 +34,8 @@ const ofSchemas = ["schema_changed", "no_such_table", "no_such_column"];
 
 /**
  * @param {Situation} situation @param {number} now in milliseconds, as `retryAt`
- * @returns {{topic: string, sentence: string} | null} null: what is shown is so. `topic` stays while a countdown runs
+ * @returns {{topic: string, sentence: string} | null} null: the rows are up to date. `topic` does not change during a
+ * countdown
  */
 export function staleness({ status, error, hasRows, connection, retryAt, refusal }, now) {
   if (status === "closed") return null;
@@ -62,8 +63,8 @@ function waiting(error, hasRows) {
 }
 
 /**
- * Without the place in the query, and without SQL's word for what is not there: the page's visitors have not written
- * it.
+ * An error message for the page's visitors, who have not written the query: without the place in the query and SQL's
+ * terms.
  *
  * @param {string} message "orderBy[0]: no such column: task.due"
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the list needs to look like a list, in a cascade layer of its own: whatever the page says comes before it. */
+/** The list's styles, in a cascade layer of their own, so that rules of the page take precedence. */
 
 import { adopted } from "./adopted-style.js";
 
@@ -34,7 +34,7 @@ const css = `@layer live-list {
   .live-cell { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .live-row[aria-selected] { background: color-mix(in srgb, Highlight 14%, var(--surface, Canvas)); }
   .live-row:focus-visible { outline: 2px solid Highlight; outline-offset: -2px; }
-  /* Below the rows that close the gap. */
+  /* Deleted rows fade below the rows that close the gap. */
   .live-leaving { z-index: -1; pointer-events: none; }
   .live-row[data-state="awaited"]::before {
     content: ""; width: 45%; height: 0.7em; border-radius: 0.35em; background: var(--line, rgb(128 128 128 / 0.25));
@@ -69,10 +69,10 @@ const css = `@layer live-list {
     text-align: center; pointer-events: none; }
   .live-message > * { pointer-events: auto; }
   .live-message[hidden] { display: none; }
-  /* Old rows stay to be read; a connection that comes back at once dims nothing. */
+  /* Rows that may be out of date are dimmed but readable. The delay keeps short reconnections from dimming them. */
   live-list[data-stale] .live-canvas { opacity: 0.55; transition: opacity 0.2s 0.25s; }
   live-list[data-stale="signedOut"][data-status="live"] .live-canvas { opacity: 1; }
-  /* Rows of what was asked before; an answer that comes at once dims nothing. */
+  /* Rows of the former query are dimmed. The delay keeps quick answers from dimming them. */
   live-list[data-outdated] .live-canvas { opacity: 0.4; transition: opacity 0.1s 0.1s; }
   .live-totals {
     position: absolute; inset: auto 0 0; box-sizing: border-box; height: var(--totals-height, 32px); display: flex; align-items: center;
@@ -92,5 +92,5 @@ const css = `@layer live-list {
     white-space: nowrap; }
 }`;
 
-/** To the document or shadow tree that a list is in. */
+/** Adds the styles to the document or shadow tree that a list is in. */
 export const adoptStyle = adopted(css);

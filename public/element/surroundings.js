@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands about the rows: the section index, what is shown when there are none, what is said aloud. */
+/** The parts around the rows: the section index, the message when there are no rows, and the announcements. */
 
 import { Announcer } from "./announcer.js";
 import { hasHeaders } from "./list-view.js";
@@ -22,14 +22,14 @@ export const texts = {
   totals: "Totals",
   /** @param {number} count */
   rows: (count) => (count === 1 ? "1 row" : `${formatted(count)} rows`),
-  /** @param {number} count of a list that goes on */
+  /** @param {number} count of a list that has more rows */
   firstRows: (count) => `The first ${formatted(count)} rows`,
   awaited: "Other rows are on their way",
 };
 
 /**
  * @typedef {{rowsAbove: number, isPartial: boolean, isOutdated: boolean, isAsking: boolean}} Extent `rowsAbove`: the
- * page's own
+ * page's own rows
  */
 
 export class Surroundings {
@@ -58,7 +58,7 @@ export class Surroundings {
 
   /**
    * @param {ListState | null} state @param {Status} status
-   * @param {string | null} failure why there is nothing to be seen @param {Extent} extent
+   * @param {string | null} failure why no rows are shown @param {Extent} extent
    */
   show(state, status, failure, { rowsAbove, isPartial, isOutdated, isAsking }) {
     const { scroller } = this.parts;
@@ -78,7 +78,7 @@ export class Surroundings {
   }
 
   /**
-   * What is shown in the place of rows.
+   * Shows a message in place of rows.
    *
    * @param {string} kind @param {string | null} failure
    */
@@ -92,7 +92,7 @@ export class Surroundings {
   }
 
   /**
-   * How many rows there are is said when they have come, not whenever one comes or goes.
+   * Announces the state. The number of rows is announced when they have loaded, not after each insertion or deletion.
    *
    * @param {ListState | null} state @param {Status} status @param {string | null} failure
    * @param {{topic: string, sentence: string} | null} stale @param {boolean} isPartial
@@ -103,13 +103,13 @@ export class Surroundings {
     if (topic === this.#said) return;
     this.#said = topic;
     if (failure !== null) this.announcer.say(failure);
-    // Without the seconds: they would be read out one by one.
+    // The seconds are left out, because each of them would be read out.
     else if (stale) this.announcer.say(stale.topic === "reconnecting" ? staleTexts.reconnecting : stale.sentence);
     else if (isBusy) this.announcer.say(texts.loading);
     else if (status === "live" && state) this.announcer.say(state.total === 0 ? texts.empty : (isPartial ? texts.firstRows : texts.rows)(state.total));
   }
 
-  /** A key leads to rows that have not come. */
+  /** Announces that a key leads to rows that have not come. */
   sayAwaited() {
     this.announcer.say(texts.awaited);
   }

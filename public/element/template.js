@@ -1,12 +1,12 @@
 // @ts-check
 /**
  * Rows from a `<template>`: `data-text="column"` puts a column's value in as text, `data-attr="title:column, data-x:y"`
- * into attributes. Nothing that a value holds becomes markup, style or program (see safe-attributes.js).
+ * into attributes. No value can become markup, style or code (see safe-attributes.js).
  */
 
 import { isRefusedAttribute, isRefusedElement, isSafeValue } from "./safe-attributes.js";
 
-/** @typedef {(record: Record<string, any>) => void} Update puts values into what was made from a template */
+/** @typedef {(record: Record<string, any>) => void} Update puts values into the elements made from a template */
 
 /**
  * @param {any} value of SQLite
@@ -26,13 +26,13 @@ export function textOf(value) {
  */
 export function parsePairs(text) {
   return text.split(",").map((pair) => pair.trim()).filter((pair) => pair !== "").map((pair) => {
-    // Attributes may have a colon of their own (xlink:href), columns too: the last one parts them.
+    // Attributes may contain a colon (xlink:href), so the last one separates attribute and column.
     const colon = pair.lastIndexOf(":");
     return { attribute: pair.slice(0, colon).trim(), column: pair.slice(colon + 1).trim() };
   });
 }
 
-/** Refusals that were reported: each is reported once, however many rows are made from the template. */
+/** Refusals that were reported already: each is reported once, however many rows the template makes. */
 const refusals = new Set();
 
 /** @param {string} sentence */
@@ -43,7 +43,7 @@ function refuse(sentence) {
 }
 
 /**
- * A copy of a template's content, and what fills it.
+ * A copy of a template's content, and the function that fills it.
  *
  * @param {HTMLTemplateElement} template
  * @returns {{fragment: DocumentFragment, update: Update}}
@@ -66,7 +66,7 @@ function textUpdates(element) {
   if (!column) return [];
   return [(record) => {
     const text = textOf(record[column]);
-    // Setting the same text would make a new text node, and end a selection in the old one.
+    // Setting the same text again would make a new text node, and clear a selection in the old one.
     if (element.textContent !== text) element.textContent = text;
   }];
 }
@@ -82,7 +82,7 @@ function attributeUpdates(element) {
   });
 }
 
-/** @param {Element} element @param {string} attribute @param {any} value NULL takes the attribute away */
+/** @param {Element} element @param {string} attribute @param {any} value NULL removes the attribute */
 function setAttribute(element, attribute, value) {
   const text = value === null || value === undefined ? null : textOf(value);
   if (text === null || !isSafeValue(attribute, text, document.baseURI)) {
@@ -93,7 +93,7 @@ function setAttribute(element, attribute, value) {
 }
 
 /**
- * The elements of one made from a template that show a column.
+ * The elements that show a column, inside an element made from a template.
  *
  * @param {Element} element @param {string} column
  * @returns {Element[]}

@@ -1,5 +1,5 @@
 // @ts-check
-/** An element whose rows and headers are made as the page says: by templates among its children, or by functions. */
+/** An element whose rows and headers the page makes: by templates among its children, or by functions. */
 
 import { FollowingElement } from "./following-element.js";
 import { Recipes } from "./recipe.js";
@@ -9,7 +9,7 @@ export class TemplatedElement extends FollowingElement {
   recipes = new Recipes(this);
 
   /**
-   * Rows are to be made in another way.
+   * Called when a setting has changed and the rows must be drawn again.
    *
    * @protected
    */
@@ -35,7 +35,7 @@ export class TemplatedElement extends FollowingElement {
     this.redrawSoon();
   }
 
-  /** Taken instead of the template among the children. */
+  /** Used in place of the template among the children. */
   get rowTemplate() {
     return this.recipes.rowTemplate;
   }
@@ -45,7 +45,7 @@ export class TemplatedElement extends FollowingElement {
     this.redrawSoon();
   }
 
-  /** Taken instead of the template for sections among the children. */
+  /** Used in place of the template for sections among the children. */
   get sectionTemplate() {
     return this.recipes.sectionTemplate;
   }

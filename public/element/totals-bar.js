@@ -1,5 +1,5 @@
 // @ts-check
-/** The totals of the whole list, below its rows: shown where the page has a template for them. */
+/** The totals of the whole list, below its rows: shown if the page has a template for them. */
 
 import { cellsOf, formatted, fromTemplate, totalTexts } from "./recipe.js";
 
@@ -11,7 +11,7 @@ export class TotalsBar {
   /** @type {import("./template.js").Update} */
   #update = () => {};
   /**
-   * What is shown, by name.
+   * The shown texts, by name.
    *
    * @type {Record<string, string>}
    */
@@ -20,7 +20,7 @@ export class TotalsBar {
   /**
    * @param {HTMLElement} host @param {HTMLElement} element
    * @param {() => HTMLTemplateElement | null} template
-   * @param {(element: Element) => void} changed called with what shows another value than before
+   * @param {(element: Element) => void} changed called with elements whose value has changed
    */
   constructor(host, element, template, changed) {
     this.host = host;
@@ -46,7 +46,7 @@ export class TotalsBar {
     const names = Object.keys({ ...texts, ...this.#shown })
       .filter((name) => /** @type {Record<string, string>} */ (texts)[name] !== this.#shown[name]);
     if (names.length === 0) return;
-    // A total that is shown for the first time has not changed.
+    // A total that is shown for the first time does not count as changed.
     const others = isOther ? [] : names.filter((name) => name in this.#shown);
     this.#shown = texts;
     this.#update(texts);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Animates from one frame to the next: rows slide to their new places, rows that come or go fade, and changed cells are
- * coloured. The list is right without it.
+ * Animates from one frame to the next: rows slide to their new places, inserted and deleted rows fade, and changed
+ * cells are colored. Without it the list is the same.
  */
 
 import { cellsOf } from "./recipe.js";
@@ -16,7 +16,7 @@ import { offsetOfRow } from "./row-offset.js";
 
 export class Transition {
   /**
-   * Where rows are seen, in pixels below the top of the view.
+   * Positions at which rows are visible, in pixels below the top of the view.
    *
    * @type {Map<RowView, number>}
    */
@@ -24,13 +24,13 @@ export class Transition {
   /** @type {RowView[]} */
   #entering = [];
   /**
-   * How far from where they are to be.
+   * Distances that rows slide to their places.
    *
    * @type {Map<RowView, number>}
    */
   #sliding = new Map();
   /**
-   * Where they fade.
+   * Positions at which removed rows fade.
    *
    * @type {Map<RowView, number>}
    */
@@ -38,8 +38,8 @@ export class Transition {
   #isMoving = false;
 
   /**
-   * @param {PendingChanges} change @param {ListLayout} layout by which the last frame was drawn
-   * @param {number} top of the view in it @param {number} viewHeight
+   * @param {PendingChanges} change @param {ListLayout} layout the layout of the last frame
+   * @param {number} top of the view in that layout @param {number} viewHeight
    */
   constructor(change, layout, top, viewHeight) {
     this.change = change;
@@ -58,8 +58,8 @@ export class Transition {
   }
 
   /**
-   * To be called when the new places are known, and the removed rows still in the document. All of it is shown, or
-   * nothing: see Motion.
+   * To be called when the new places are known and the removed rows are still in the document. Either all movements are
+   * shown or none: see Motion.
    *
    * @param {Frame} frame @param {RowSet} rows
    * @param {{added: RowView[], removed: RowView[]}} changes @param {Motion} motion
@@ -85,7 +85,7 @@ export class Transition {
   }
 
   /**
-   * Where a row that goes is to fade; undefined when it just goes.
+   * Where a removed row fades; undefined if it disappears at once.
    *
    * @param {RowView} view
    */
@@ -105,7 +105,7 @@ export class Transition {
   }
 
   /**
-   * Where a row that had no element was.
+   * The former position of a row that had no element.
    *
    * @param {RowView} view
    */
@@ -136,7 +136,7 @@ export class Transition {
   }
 
   /**
-   * A row that comes from far away need not fly through the whole list.
+   * Limits the distance of a slide, so that a row from far away does not fly through the whole list.
    *
    * @param {number} distance
    */

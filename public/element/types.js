@@ -1,5 +1,5 @@
 // @ts-check
-/** The client's types, by shorter names. */
+/** The client's types, under shorter names. */
 
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("../freshet.js").LiveList} LiveList */

@@ -1,14 +1,14 @@
 // @ts-check
-/** Which rows' contents to ask for. Pure. */
+/** The window of rows whose contents to request. Pure. */
 
 /** @typedef {import("./layout.js").Range} Range */
 /** @typedef {{offset: number, limit: number}} Window */
 
-/** Rows asked for at least: a message for less is hardly shorter. */
+/** The least number of rows to request: a message with fewer is hardly shorter. */
 const smallestWindow = 120;
 
 /**
- * What is in view, and as much again on either side.
+ * The rows in view, and as many again on either side.
  *
  * @param {Range} range @returns {Window}
  */
@@ -19,7 +19,7 @@ export function windowAround({ first, last }) {
 }
 
 /**
- * Whether a window holds what is in view and half as much on either side.
+ * Whether a window includes the rows in view, and half as many on either side.
  *
  * @param {Window} window @param {Range} range @param {number} total
  */

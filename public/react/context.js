@@ -5,7 +5,7 @@ import { createContext, createElement, useContext } from "react";
 
 /** @typedef {import("../freshet.js").Client} Client */
 
-/** Undefined where there is no provider; null where there is no connection, as on a server that renders pages. */
+/** Undefined without a provider; null without a connection, as on a server that renders pages. */
 export const FreshetContext = createContext(/** @type {Client | null | undefined} */ (undefined));
 
 /** @param {{client: Client | null, children?: import("react").ReactNode}} properties */

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Lists of components that wait for their first rows in a Suspense boundary. React forgets all that such a component
- * had, so its list is kept here, by client and query, until the component is mounted and claims it. An unclaimed one is
- * closed: React may render a component and never mount it.
+ * Lists of components that wait for their first rows in a Suspense boundary. React discards the state of such a
+ * component, so its list is kept here, by client and query, until the component is mounted and claims it. An unclaimed
+ * one is closed: React may render a component and never mount it.
  */
 
 import { viewOf } from "./view.js";
 
 /** @typedef {import("./wanted.js").Wanted} Wanted */
 
-/** Milliseconds for which first rows wait for their component: others of its boundary may take longer. */
+/** Milliseconds that first rows wait for their component, because others in its boundary may take longer. */
 const patience = 5000;
-/** An error is needed only until a boundary has caught it; another attempt gets another answer. */
+/** Milliseconds that an error is kept, so that a boundary can catch it. A new attempt subscribes again. */
 const patienceWithErrors = 1000;
 
 class EarlyList {
@@ -47,12 +47,12 @@ class EarlyList {
     return this.list.state.version !== null || this.list.status === "failed" || this.list.status === "closed";
   }
 
-  /** The first rows, which stay those until the list is claimed: all renders before show the same. */
+  /** The first rows. They do not change until the list is claimed, so that all renders before show the same. */
   get view() {
     return this.#view ??= viewOf(this.list, this.wanted);
   }
 
-  /** A component may still claim it. */
+  /** Extends the time in which a component may claim the list. */
   touch() {
     clearTimeout(this.#timer);
     if (!this.isSettled) return;
@@ -61,7 +61,7 @@ class EarlyList {
       this.forget(this);
       this.list.close();
     }, isOver ? patienceWithErrors : patience);
-    // In Node a page that is rendered keeps no process alive.
+    // In Node, the timer must not keep the process alive after rendering a page.
     /** @type {any} */ (this.#timer).unref?.();
   }
 
@@ -77,7 +77,7 @@ class EarlyList {
 const lists = new WeakMap();
 
 /**
- * The list that waits for a component; opened if missing.
+ * The list that waits for a component; it is opened if missing.
  *
  * @param {Wanted} wanted
  */
@@ -97,7 +97,7 @@ export function earlyList(wanted) {
 }
 
 /**
- * The first rows, if they are there.
+ * The first rows, if they have come.
  *
  * @param {Wanted} wanted
  */

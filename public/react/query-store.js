@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Follows what one component wants, and is its store for `useSyncExternalStore`. Knows nothing of React.
+ * Follows one component's query, and is its store for `useSyncExternalStore`. Does not depend on React.
  *
- * - `#shown` is the list on the screen. Another query or window goes to the same list (`requery`, `setWindow`), so that
- *   what both results have keeps its identity, and the rows stay until the new ones have come.
- * - `#coming` takes its place once it is complete, where a list cannot change: another client, a window where there was
+ * - `#shown` is the list on the screen. A new query or window goes to the same list (`requery`, `setWindow`), so that
+ *   rows in both results keep their identity, and the old rows stay until the new ones have come.
+ * - `#coming` replaces it once complete, if a list cannot make the change: another client, or a window where there was
  *   none.
- * - Changes are announced in a microtask, so that the several events of one message of the server are one rendering.
+ * - Changes are announced in a microtask, so that several events of one server message cause one rendering.
  */
 
 import { claimEarlyList } from "./early-lists.js";
@@ -20,9 +20,9 @@ import { canBecome, isSame } from "./wanted.js";
 /**
  * @typedef {object} Followed
  * @property {LiveList} list @property {AbortController} listening
- * @property {Wanted} begun what it was opened for
- * @property {Wanted | null} accepted what its rows are the answer to
- * @property {number} requeries that are under way
+ * @property {Wanted} begun the query it was opened for
+ * @property {Wanted | null} accepted the query that its rows answer
+ * @property {number} requeries how many are unanswered
  */
 
 export class QueryStore {
@@ -40,7 +40,7 @@ export class QueryStore {
   /** @type {Wanted | null} */
   #answered;
   /**
-   * Why what is wanted is not shown.
+   * The error that keeps the wanted query from being shown.
    *
    * @type {Error | null}
    */
@@ -48,7 +48,7 @@ export class QueryStore {
   #isRetained = false;
   #isAnnounced = false;
 
-  /** @param {View} [view] what is shown until a list is followed */
+  /** @param {View} [view] shown until a list is followed */
   constructor(view = emptyView) {
     this.#view = view;
     this.#first = view;
@@ -68,8 +68,8 @@ export class QueryStore {
   getServerSnapshot = () => this.#first;
 
   /**
-   * The component is mounted. The returned function unmounts it; StrictMode and Fast Refresh mount again at once, and
-   * keep the list.
+   * Called when the component is mounted. The returned function unmounts it. StrictMode and Fast Refresh mount it again
+   * at once, and the list stays.
    */
   retain() {
     this.#isRetained = true;
@@ -82,7 +82,7 @@ export class QueryStore {
   }
 
   /**
-   * @param {Wanted | null} wanted @param {boolean} hasWaited whether its list may be one that waits for the component
+   * @param {Wanted | null} wanted @param {boolean} hasWaited whether an early list may be waiting for the component
    */
   follow(wanted, hasWaited) {
     if (isSame(wanted, this.#wanted)) return;
@@ -98,7 +98,7 @@ export class QueryStore {
 
   /** @param {Followed} followed @param {Wanted} wanted */
   #canLead({ list, begun }, wanted) {
-    // While nothing has come there is nothing to lead from.
+    // Before a result has come there is nothing to requery from.
     return canBecome(begun, wanted) && list.state.version !== null && list.status !== "closed";
   }
 
@@ -108,7 +108,7 @@ export class QueryStore {
     const { query, queryKey, options: { window } } = wanted;
     const isOtherQuery = accepted?.queryKey !== queryKey || requeries > 0 || list.status === "failed";
     if (isOtherQuery) followed.requeries += 1;
-    // Between two queries the component may have wanted a list of another kind, and now wants again what is shown.
+    // The component may have wanted another kind of list in between, and now wants the shown one again.
     const answer = isOtherQuery ? list.requery(query, window && { window }) : window ? list.setWindow(window) : Promise.resolve();
     const done = (/** @type {Error | null} */ refusal) => {
       if (isOtherQuery) followed.requeries -= 1;
@@ -159,7 +159,7 @@ export class QueryStore {
   }
 
   /**
-   * What is shown stays.
+   * Records a refusal. The shown rows stay.
    *
    * @param {Followed} followed
    */
@@ -185,7 +185,7 @@ export class QueryStore {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The component is gone. Should it come back, its rows are there until newer ones are. */
+  /** Called when the component is unmounted. If it is mounted again, its rows show until newer ones have come. */
   #release() {
     this.#end(this.#shown);
     this.#end(this.#coming);
@@ -209,7 +209,7 @@ export class QueryStore {
   /** @returns {View} */
   #seen() {
     const answered = this.#answered;
-    // Rows that came before a release or from a claimed list are shown on while their successor is on its way.
+    // Rows from before a release, or of a claimed list, stay shown until the next list's rows have come.
     if (!this.#shown) return { ...this.#view, answered, error: this.#refusal, isRefused: this.#refusal !== null };
     const { list } = this.#shown;
     const { state, status } = list;

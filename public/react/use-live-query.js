@@ -44,7 +44,7 @@ function useWanted(query, options) {
 }
 
 /**
- * Suspends until there is something to show.
+ * Suspends until there are rows or an error to show.
  *
  * @param {View} view @param {Wanted} wanted @returns {View}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a component shows of a list at one moment. Immutable: another identity means that it changed. */
+/** The part of a list that a component shows at one moment. Immutable: a new object means that it changed. */
 
 import { emptyState } from "../client/list-state.js";
 
@@ -13,7 +13,7 @@ import { emptyState } from "../client/list-state.js";
  * @typedef {object} View
  * @property {LiveList | null} list @property {ListState} state @property {ListStatus | null} status
  * @property {Error | null} error
- * @property {Wanted | null} answered what the rows, or the error, are the answer to
+ * @property {Wanted | null} answered the query that the rows or the error answer
  * @property {boolean} isRefused whether the error is the answer
  */
 
@@ -29,7 +29,7 @@ export function isSameView(left, right) {
 }
 
 /**
- * The list as it is now.
+ * The present view of a list.
  *
  * @param {LiveList} list @param {Wanted} wanted @returns {View}
  */
@@ -40,7 +40,7 @@ export function viewOf(list, wanted) {
 }
 
 /**
- * Rows of a state, made once for each: most components want all that are held, and those of a long list never ask.
+ * The held rows of a state as an array, made once on demand: most components use it, but those with long lists do not.
  *
  * @type {WeakMap<ListState, readonly Row[]>}
  */
@@ -54,7 +54,7 @@ function rowsOf(state) {
 }
 
 /**
- * What the hook returns.
+ * The hook's result.
  *
  * @param {View} view @param {Wanted | null} wanted @param {boolean} isPending
  */

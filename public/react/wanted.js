@@ -1,5 +1,5 @@
 // @ts-check
-/** What a component wants to follow, and whether two of them are the same. Pure. */
+/** The query and options that a component wants to follow, and their comparison. Pure. */
 
 import { plainQuery } from "../client/sql.js";
 import { encoded } from "../client/values.js";
@@ -15,7 +15,7 @@ import { encoded } from "../client/values.js";
  */
 
 /**
- * Components write queries in place, so they are compared by what they say.
+ * Components write queries as object literals, so they are compared by their contents.
  *
  * @param {Client} client @param {Query} query @param {ListOptions} options @returns {Wanted}
  * @throws {TypeError} for values that SQLite does not have
@@ -32,7 +32,7 @@ export function isSame(left, right) {
 }
 
 /**
- * Whether the list of one can go on as that of the other: only query and window of a list can change.
+ * Whether the list of one can become that of the other: only the query and window of a list can change.
  *
  * @param {Wanted} left @param {Wanted} right
  */

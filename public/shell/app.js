@@ -22,11 +22,11 @@ LiveListElement.texts.stale.reconnectingIn = () => LiveListElement.texts.stale.r
 const client = connect(databaseAddress, { ...connectOptions(), WebSocket: WatchedSocket });
 const loading = loadSchema();
 const databases = loadDatabases();
-/** What the address said before the list of databases was shown. */
+/** The address's hash before the list of databases was shown. */
 let lastHash = location.hash;
 
 /**
- * Views by the name that the address has for them.
+ * Views by their name in the address.
  *
  * @type {Record<string, () => Promise<View>>}
  */
@@ -45,7 +45,10 @@ const makers = {
 const views = new Map();
 let shown = "";
 
-/** Views that this file has something for: any SQLite file may be behind this page, or several of which it shows none yet. */
+/**
+ * The views that make sense for the server's file, which may be any SQLite file. With several databases, the page may
+ * show none of them yet.
+ */
 async function availableViews() {
   const { tables, code } = await loading;
   const areSeveral = (await databases).length > 0;
@@ -64,7 +67,8 @@ function askedView() {
 
 async function showView() {
   const asked = askedView();
-  // Only whether the demo's tables are there has to be known first; without an address, which view comes first.
+  // These views can be shown before the schema is known. The demo's views need its tables, and without a view in the
+  // address the schema decides which comes first.
   const isAnyFile = ["tables", "activity", "sql", "console", "server"].includes(asked) && (databaseName !== null || (await databases).length === 0);
   const available = isAnyFile ? null : await availableViews();
   const name = !available || available.includes(asked) ? asked : available[0];
@@ -99,12 +103,12 @@ async function showTabs(current) {
   for (const link of part("tabs").querySelectorAll("a")) link.hidden = !available.includes(link.dataset.view ?? "");
 }
 
-/** SQLite waits while a file is locked; the page should say so instead of staying empty. */
+/** SQLite waits while a file is locked, so the page says that and does not stay empty. */
 const slow = setTimeout(() => notify("The server has not read the file yet: another program may have locked it.", true), 1500);
 loading.then(async ({ code }) => {
   clearTimeout(slow);
   notify(null);
-  // The page is of no database: there is nothing to be connected to.
+  // The page belongs to no database, so there is nothing to connect to.
   if (code !== "no_such_database" || (await databases).length === 0) return;
   client.close();
   part("state").hidden = true;

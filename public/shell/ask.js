@@ -1,10 +1,10 @@
 // @ts-check
-/** A question that is answered before anything happens. */
+/** A dialog that asks before an action. */
 
 import { element } from "./dom.js";
 
 /**
- * @param {string} question @param {string[]} sentences @param {string} title of the button that does it
+ * @param {string} question @param {string[]} sentences @param {string} title of the button that confirms
  * @returns {Promise<boolean>}
  */
 export function ask(question, sentences, title) {

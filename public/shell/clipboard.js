@@ -1,5 +1,5 @@
 // @ts-check
-/** Text for the clipboard, also where there is no TLS and browsers have no `navigator.clipboard`. */
+/** Copies text to the clipboard, also without TLS, where browsers have no `navigator.clipboard`. */
 
 import { element } from "./dom.js";
 

@@ -1,5 +1,8 @@
 // @ts-check
-/** The label in the header: how the connection is, when it is tried again, and a button that does not wait. */
+/**
+ * The label in the header: the state of the connection, the time until the next attempt, and a button that connects at
+ * once.
+ */
 
 import { part } from "./dom.js";
 
@@ -7,15 +10,15 @@ import { part } from "./dom.js";
 /** @typedef {{state: string, words: string}} Label */
 
 /**
- * Milliseconds between two pings, and for the answer. Together less than five seconds: then a server that hangs is no
- * longer shown as live.
+ * Milliseconds between two pings, and for the answer. Together they are less than five seconds, after which a server
+ * that hangs must not be shown as live.
  */
 const beat = 2_000;
 const patience = 2_500;
 
 /**
  * @param {{status: string, error: {code: string} | null}} client
- * @param {boolean} isSilent whether the last question has waited too long
+ * @param {boolean} isSilent whether the last ping has been unanswered for too long
  * @returns {Label}
  */
 export function labelOf({ status, error }, isSilent) {

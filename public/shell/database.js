@@ -1,5 +1,5 @@
 // @ts-check
-/** Which of the server's databases the page is of, and which others there are. */
+/** The server's database to which the page belongs, and the list of all databases. */
 
 import { databaseName, serverAddress } from "./place.js";
 import { request } from "./session.js";
@@ -9,13 +9,13 @@ import { request } from "./session.js";
 /**
  * The page's title, with the name of the database.
  *
- * @param {string} [part] what is shown of it
+ * @param {string} [part] the part of it that is shown
  */
 export function pageTitle(part) {
   return [part, databaseName, "Freshet"].filter((word) => word).join(" · ");
 }
 
-/** @returns {Promise<Database[]>} none where the server has one file, or does not answer; never rejected */
+/** @returns {Promise<Database[]>} empty if the server has a single file, or does not answer; never rejected */
 export async function loadDatabases() {
   try {
     const answer = await request(serverAddress("v1/databases"));

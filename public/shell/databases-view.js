@@ -1,5 +1,5 @@
 // @ts-check
-/** The server's databases: how large each is, how it keeps its journal, and whether it is open. */
+/** The server's databases: their sizes, journal modes, and whether they are open. */
 
 import { loadDatabases } from "./database.js";
 import { element, formatted, part } from "./dom.js";
@@ -7,7 +7,7 @@ import { databaseName, pageOf } from "./place.js";
 
 /** @typedef {import("./database.js").Database} Database */
 
-/** Longer lists are searched. */
+/** How many databases are listed; in longer lists the user searches. */
 const most = 500;
 
 /** @param {number} bytes */
@@ -19,9 +19,9 @@ export function sizeInWords(bytes) {
 }
 
 /**
- * The part of an address that says what a view shows: another database is opened at the same.
+ * The hash with which another database is opened, so that it shows the same view.
  *
- * @param {string} last that of the view before
+ * @param {string} last the hash of the view before
  */
 export function hashFor(last) {
   return last === "#databases" ? "" : last;
@@ -30,7 +30,7 @@ export function hashFor(last) {
 export class DatabasesView {
   /** @type {Database[]} */
   #all = [];
-  /** What the address said before this view was opened: following a link keeps it. */
+  /** The address's hash before this view was opened, which links to databases keep. */
   #before = "";
   #search = element("input", { type: "search", placeholder: "Search", ariaLabel: "Search databases" });
   #rows = element("div", { className: "server-rows" });

@@ -1,5 +1,5 @@
 // @ts-check
-/** Elements, without ever making markup out of text. */
+/** Functions that make elements, and never turn text into markup. */
 
 /** @param {string} id of an element that index.html has */
 export function part(id) {
@@ -30,7 +30,7 @@ export function fromTemplate(id) {
 }
 
 /**
- * @param {HTMLSelectElement} select @param {Record<string, string> | string[]} options values and what they are called
+ * @param {HTMLSelectElement} select @param {Record<string, string> | string[]} options values and their titles
  * @param {string} [chosen]
  */
 export function fillSelect(select, options, chosen) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The keys of the view that is shown, by `?`. docs/browser.md and docs/javascript.md list them too. */
+/** The dialog with the keys of the shown view, opened by `?`. docs/browser.md and docs/javascript.md list them too. */
 
 import { element } from "./dom.js";
 

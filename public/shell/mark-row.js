@@ -3,7 +3,7 @@
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 
 /**
- * Colours a row that was asked for, once it is there.
+ * Highlights a row that the user asked for, once it is drawn.
  *
  * @param {LiveListElement} list @param {number} offset @param {number} [tries] frames to wait for it
  */

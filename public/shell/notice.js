@@ -1,5 +1,5 @@
 // @ts-check
-/** One sentence below the view: what did not work, or what the page waits for. Like a toast, it covers nothing. */
+/** One sentence below the view: what has failed, or what the page waits for. Like a toast, it covers nothing. */
 
 import { part } from "./dom.js";
 

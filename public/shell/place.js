@@ -1,9 +1,9 @@
 // @ts-check
-/** The addresses of the server, and of the database that the page is of. */
+/** The addresses of the server, and of the database to which the page belongs. */
 
 /**
- * A page at `…/db/NAME/` is of one of several databases. The pages that come with the server are in a folder `_` too,
- * where the operator's own have the folder above it.
+ * A page at `…/db/NAME/` belongs to one of several databases. The pages that come with the server are also in a folder
+ * `_`, because the operator's own pages may use the folder above it.
  *
  * @param {string} path the page's
  * @returns {{root: string, name: string | null, folder: string}} where the server's own addresses begin, the database's
@@ -19,14 +19,14 @@ export function placeOf(path) {
 const page = globalThis.location ?? new URL("http://localhost/");
 const place = placeOf(page.pathname);
 
-/** The name of the database; null where the server has one, or the page is of none. */
+/** The name of the database; null if the server has a single one, or the page belongs to none. */
 export const databaseName = place.name;
 
 /** The address of the database, as `connect` takes it. */
 export const databaseAddress = new URL(place.folder, page.href).href;
 
 /**
- * An address of the server itself, whatever database the page is of.
+ * An address of the server itself, not of the page's database.
  *
  * @param {string} path
  */

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What the server said of a statement, without where in the message it stood.
+ * The server's error about a statement, without the place in the message.
  *
  * @param {any} error
  */

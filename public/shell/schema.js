@@ -1,5 +1,5 @@
 // @ts-check
-/** What the server says is in the file, or why it does not. */
+/** The schema of the file, as the server reports it, or why it does not. */
 
 import { request } from "./session.js";
 
@@ -20,7 +20,7 @@ import { request } from "./session.js";
  */
 /**
  * `ok`; `unavailable`: the file is missing, locked or damaged; `unauthenticated`; `published`: only published queries are
- * answered; `offline`: the server does not answer.
+ * answered; `offline`: there is no answer from the server.
  *
  * @typedef {"ok" | "unavailable" | "unauthenticated" | "published" | "offline"} SchemaStatus
  */
@@ -48,7 +48,7 @@ export async function loadSchema() {
 }
 
 /**
- * Whether any statement may be written. Servers that do not say it of the schema say it of their readiness.
+ * Whether any statement may be written. Servers that do not report it with the schema report it with their readiness.
  *
  * @param {Schema} schema @returns {Promise<boolean>} never rejected
  */

@@ -16,7 +16,7 @@ export function currentToken() {
 }
 
 /**
- * What the token says of its bearer; the server alone knows whether that is so.
+ * The token's claims about its bearer. Only the server can verify them.
  *
  * @returns {Record<string, any> | null} null: there is no token
  */
@@ -32,7 +32,9 @@ export function currentClaims() {
   }
 }
 
-/** @param {string | null} token null forgets it. The page is loaded again: every connection was made with the old one */
+/**
+ * @param {string | null} token null forgets it. Reloads the page, because every connection was made with the old token
+ */
 export function useToken(token) {
   if (token) sessionStorage.setItem(name, token);
   else sessionStorage.removeItem(name);

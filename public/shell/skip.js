@@ -1,18 +1,18 @@
 // @ts-check
-/** From anywhere to the rows, and to the list of keys: for those who use the page without a pointer. */
+/** Keys that lead from anywhere to the rows and to the list of keys, for users without a pointer. */
 
 import { part } from "./dom.js";
 
 /** @typedef {import("../live-list.js").LiveListElement} LiveListElement */
 
-/** @param {() => string} view the name of the one that is shown */
+/** @param {() => string} view the name of the shown view */
 export function followKeys(view) {
   part("skip").addEventListener("click", (event) => {
-    // The part of the address behind # says what is shown.
+    // The default action would change the hash, which determines what is shown.
     event.preventDefault();
     skipToRows(part(view()));
   });
-  // Before a list takes it for the beginning of a section's name.
+  // Captured, before a list takes the key for the beginning of a section's name.
   document.addEventListener("keydown", (event) => {
     const isField = /** @type {Element} */ (event.target).matches("input, textarea, select, [contenteditable]");
     if (event.key !== "?" || event.ctrlKey || event.metaKey || isField || document.querySelector("dialog[open]")) return;

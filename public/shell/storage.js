@@ -1,6 +1,6 @@
 // @ts-check
 
-/** @returns {Storage | null} null: the browser keeps nothing for this page */
+/** @returns {Storage | null} null: the browser stores nothing for this page */
 export function keptStorage() {
   try {
     return localStorage;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What was just done or seen, in one sentence with what can be done about it. It stands below the view for three seconds, longer while
- * one of its buttons has the focus, and covers nothing: the view is that much shorter meanwhile.
+ * One sentence about what has just happened, with buttons for what can be done about it. It is shown below the view for
+ * three seconds, or longer while one of its buttons has the focus. It covers nothing: the view is shorter meanwhile.
  */
 
 import { element, part } from "./dom.js";
@@ -20,8 +20,8 @@ let shownWeight = 0;
 
 /**
  * @param {string} sentence
- * @param {{weight: number, buttons: Button[], milliseconds?: number}} options a sentence of less weight does not take the place of another;
- *   `milliseconds` where there is something to decide
+ * @param {{weight: number, buttons: Button[], milliseconds?: number}} options a sentence does not replace one of more
+ *   weight; `milliseconds` for a sentence with a decision
  */
 export function say(sentence, { weight, buttons: wanted, milliseconds: duration = shownFor }) {
   if (!part("toast").hidden && weight < shownWeight) return;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What was written last, and how to take it back: a toast with a button, and Ctrl Z. */
+/** Undoes the last writes: by a button in a toast, and by Ctrl Z. */
 
 import { reasonOf } from "./reason.js";
 import { say } from "./toast.js";
@@ -7,14 +7,15 @@ import { say } from "./toast.js";
 /** @typedef {import("../freshet.js").Client} Client */
 /** @typedef {import("./toast.js").Button} Button */
 /**
- * What was done, and what takes it back; `caution` says what does not come back, `buttons` what else may be done. `objection` says why the statements
- * have changed nothing (another program has written there meanwhile), and `forced` takes it back all the same.
+ * A write, and the statements that undo it. `caution` says what they do not bring back, and `buttons` are further
+ * actions. `objection` says why the statements have changed nothing (another program has written there since), and
+ * `forced` undoes the write in spite of that.
  *
  * @typedef {{title: string, caution?: string, statements: any[], done?: () => void, buttons?: Button[],
  *   objection?: (committed: import("../freshet.js").Committed) => string | null, forced?: any[]}} Step
  */
 
-/** Steps that are remembered. */
+/** How many steps are remembered. */
 const most = 50;
 /** Milliseconds for a decision. */
 const decisionTime = 15_000;
@@ -44,7 +45,7 @@ export class Undo {
 
   /**
    * @template T
-   * @param {Promise<T>} write what has pushed its step when it ends; its change may show before
+   * @param {Promise<T>} write a write that has pushed its step when it ends; its change may show earlier
    */
   waitFor(write) {
     const ended = Promise.allSettled([write]).then(() => { this.#writes.delete(ended); });
@@ -57,7 +58,7 @@ export class Undo {
     say(sentence, { weight: 2, buttons: [...(undo ? [{ title: "Undo", action: undo }] : []), ...others] });
   }
 
-  /** Takes back what was written last, which the server may not have answered yet. */
+  /** Undoes the last write, which the server may not have answered yet. */
   async undo() {
     await Promise.all(this.#writes);
     const step = this.#steps.at(-1);

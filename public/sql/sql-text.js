@@ -1,7 +1,7 @@
 // @ts-check
 /** Typed SQL: its statements one by one, and whether one only reads. Pure. */
 
-/** Comments, texts, names in quotes, words, and any other character. */
+/** A token: a comment, text, quoted name, word, or any other character. */
 const token = /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[^\]]*(?:\]|$)|[\p{L}_$][\p{L}\p{N}_$]*|[\s\S]/gu;
 
 /** @param {string} text */
@@ -9,7 +9,7 @@ function tokensOf(text) {
   return text.match(token) ?? [];
 }
 
-/** @param {string} part @returns {boolean} whether it says nothing */
+/** @param {string} part @returns {boolean} whether it is white space or a comment */
 const isBlank = (part) => /^\s$|^--|^\/\*/.test(part);
 
 /**
@@ -28,7 +28,7 @@ export function statementsIn(text) {
 }
 
 /**
- * Whether a statement is a SELECT: its first verb outside of parentheses says so, behind any WITH.
+ * Whether a statement is a SELECT: its first verb outside of parentheses, after any WITH, is SELECT or VALUES.
  *
  * @param {string} statement
  */
@@ -43,11 +43,11 @@ export function isReading(statement) {
 }
 
 /**
- * The same rows with numbers, for a SELECT whose rows nothing else tells apart.
+ * Adds row numbers to a SELECT whose columns may not identify its rows.
  *
- * @param {string} select @param {string} column the name of their number
+ * @param {string} select @param {string} column the name of the column with the numbers
  */
 export function numbered(select, column) {
-  // A comment at its end would swallow the parenthesis.
+  // The line break keeps a comment at its end from swallowing the parenthesis.
   return `SELECT row_number() OVER () AS "${column}", * FROM (${select}\n)`;
 }

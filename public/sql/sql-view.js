@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The page SQL: one SELECT as a live list, with how the server follows it; any other statements are run in one
- * transaction, which a click asks for and no address alone.
+ * The page SQL: one SELECT as a live list, with how the server follows it; other statements run in one transaction,
+ * only after a click and never from an address alone.
  */
 
 import { sortedBy } from "../browser/address.js";
@@ -24,7 +24,7 @@ export class SQLView {
   #address = parseSQLAddress("");
   /** @type {string | null} the address whose result is shown */
   #shown = null;
-  /** @type {string[][]} keys that may tell the rows of the SELECT apart, where the server knows none */
+  /** @type {string[][]} keys that may identify the rows of the SELECT, if the server knows none */
   #candidates = [];
   #list;
   #text = element("textarea", { rows: 5, name: "sql", ariaLabel: "SQL", placeholder: "SELECT …", spellcheck: false, autocapitalize: "off" });
@@ -69,7 +69,7 @@ export class SQLView {
     if (!matchMedia("(hover: none)").matches && this.#text.value === "") this.#text.focus();
   }
 
-  /** The address says something else; another view's return to `#sql` shows what was there. */
+  /** Called when the address has changed. A return to `#sql` shows what was there before. */
   navigated() {
     const asked = parseSQLAddress(location.hash);
     if (asked.sql === "") return void history.replaceState(null, "", formatSQLAddress(this.#address));
@@ -94,7 +94,7 @@ export class SQLView {
     const statements = statementsIn(text);
     if (statements.length === 0) return this.#text.focus();
     if (statements.length > 1 || !isReading(statements[0])) return void this.#write(text, statements);
-    // Run once more, it begins anew.
+    // Running the same statement again begins a new list.
     this.#shown = null;
     if (text === this.#address.sql) this.navigated();
     else this.#go({ sql: text, key: [], sort: [] });
@@ -118,7 +118,7 @@ export class SQLView {
 
   #open() {
     const shown = formatSQLAddress(this.#address);
-    // Keys are those of a SELECT, whatever it is sorted by.
+    // Candidates for keys stay valid while only the order of the SELECT changes.
     if (this.#shown === null || parseSQLAddress(this.#shown).sql !== this.#address.sql) this.#candidates = [];
     this.#shown = shown;
     this.#refuse(null);
@@ -153,9 +153,9 @@ export class SQLView {
   }
 
   /**
-   * The columns of the SELECT, as its numbered rows have them, say which may be a key.
+   * Proposes keys from the columns of the SELECT; reads their names from a list of its numbered rows.
    *
-   * @returns {Promise<boolean>} false: that is unknown
+   * @returns {Promise<boolean>} false if they are unknown
    */
   async #proposeKeys() {
     const shown = this.#shown;
@@ -174,7 +174,7 @@ export class SQLView {
     return true;
   }
 
-  /** An address names statements that write: they wait for the button. */
+  /** Shows statements of an address that write. They wait for the button. */
   #offer() {
     this.#close();
     this.#result.replaceChildren(element("p", { className: "quiet sql-hint" }, "These statements have not run. Run writes them, in one transaction."));
@@ -208,7 +208,7 @@ export class SQLView {
     }
   }
 
-  /** @param {boolean} isList whether there is one to explain and to use */
+  /** @param {boolean} isList whether there is a list to explain and to use */
   #enable(isList) {
     [this.#explain.hidden, this.#use.hidden] = [!isList, !isList];
   }

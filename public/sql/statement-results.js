@@ -6,14 +6,14 @@ import { element, formatted } from "../shell/dom.js";
 
 /** @typedef {import("../freshet.js").Committed} Committed */
 
-/** Rows that are shown of one statement. */
+/** How many rows of one statement are shown. */
 const mostRows = 200;
 
 /** @param {string[]} statements @param {Committed} committed */
 export function statementResults(statements, { changes, results }) {
   const items = statements.map((statement, index) => resultItem(statement, results[index]));
   const total = element("p", { className: "statement-total" }, element("b", {}, changed(changes)));
-  // A deletion or an update of any program can be put back there.
+  // The activity page can put back deletions and updates by any program.
   if (changes > 0) total.append(" ", element("a", { href: "#activity" }, "What changed"));
   return element("div", { className: "statement-results", tabIndex: 0, role: "region", ariaLabel: "Results of the statements" },
     total, element("ol", {}, ...items));

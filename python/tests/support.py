@@ -33,7 +33,7 @@ def run(test: Coroutine[Any, Any, T], seconds: float = 15) -> T:
 
 
 async def until(condition: Callable[[], Any], seconds: float = 20) -> None:
-    """Waits until something is so."""
+    """Waits until a condition holds."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while not condition():
@@ -42,7 +42,7 @@ async def until(condition: Callable[[], Any], seconds: float = 20) -> None:
 
 
 def seeds(count: int) -> List[int]:
-    """FRESHET_SEED alone, or some by chance: the name of a failed test has its seed."""
+    """FRESHET_SEED only, or some random seeds: the name of a failed test has its seed."""
     given = os.environ.get("FRESHET_SEED")
     return [int(given)] if given else [random.randrange(1, 1 << 31) for _ in range(count)]
 
@@ -175,7 +175,7 @@ def database(path: Path, script: str) -> sqlite3.Connection:
 
 
 class BreakingWay:
-    """A way to a server that can be cut."""
+    """A proxy to a server whose connections can be broken."""
 
     def __init__(self, port: int) -> None:
         self._target = port

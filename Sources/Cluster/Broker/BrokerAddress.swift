@@ -1,4 +1,4 @@
-/// Where a log is: `nats://[user[:password]@]host[:port][,host[:port]…]/stream`, or `tls://…`.
+/// The address of a log: `nats://[user[:password]@]host[:port][,host[:port]…]/stream`, or `tls://…`.
 package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   /// URLs of the servers of one cluster; any one will do.
   package let servers: [String]
@@ -32,7 +32,7 @@ package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
     self.hosts = "\(scheme)://\(authority)"
   }
 
-  /// Whether the names of streams and subjects may have a byte as it is: a letter, a digit, - or _.
+  /// Whether the names of streams and subjects may contain a byte unescaped: a letter, a digit, - or _.
   package static func isNameByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,8 +1,7 @@
 import CLibNATS
 import Synchronization
 
-/// A connection to NATS: what a log and its servers need of it, and nothing else. It connects, and connects again, by
-/// itself.
+/// A connection to NATS, with only the functions that a log and its servers need. It connects and reconnects by itself.
 ///
 /// Any thread: libnats guards itself.
 package final class BrokerConnection: Sendable {
@@ -17,7 +16,7 @@ package final class BrokerConnection: Sendable {
     func close() {
       natsConnection_Close(connection)
       jsCtx_Destroy(stream)
-      // Subscriptions keep it for themselves.
+      // Subscriptions hold references of their own.
       natsConnection_Destroy(connection)
     }
   }
@@ -26,7 +25,7 @@ package final class BrokerConnection: Sendable {
   private let credentials: BrokerCredentials
   private let name: String
   private let handles: Mutex<Handles>
-  /// Given up, and perhaps still used by a thread that began before.
+  /// Handles that were replaced, which a thread may still use that began before.
   private let former = Mutex<[Handles]>([])
   /// How long an answer is waited for, in milliseconds.
   static let patience: Int64 = 3_000
@@ -34,7 +33,8 @@ package final class BrokerConnection: Sendable {
   private static let closedInterval: Int64 = 2_000
 
   /// - Parameter name: what the broker's monitoring calls this client.
-  /// - Throws: `refused` for files that cannot be read. A broker that cannot be reached is no error: it is tried again.
+  /// - Throws: `refused` for files that cannot be read. If the broker cannot be reached, connecting is tried again, and
+  ///   nothing is thrown.
   package init(
     _ address: BrokerAddress, _ credentials: BrokerCredentials = BrokerCredentials(), name: String
   ) throws(BrokerError) {
@@ -50,8 +50,8 @@ package final class BrokerConnection: Sendable {
   var connection: OpaquePointer { current.connection }
   var stream: OpaquePointer { current.stream }
 
-  /// libnats gives up a connection that the broker refuses twice to let in. Passwords and certificates change: it is
-  /// opened anew.
+  /// The present handles. libnats gives up a connection that the broker has refused twice. Passwords and certificates
+  /// may be corrected later, so the connection is then opened again.
   private var current: Handles {
     handles.withLock { handles in
       let now = nats_Now()
@@ -61,7 +61,7 @@ package final class BrokerConnection: Sendable {
         let closed = handles
         former.withLock { former in
           former.append(closed)
-          // No call takes so long as the next ones do to be refused.
+          // Closing the oldest is safe: no call lasts as long as 60 refused connections.
           if former.count > 60 { former.removeFirst().close() }
         }
         handles = fresh
@@ -87,7 +87,7 @@ package final class BrokerConnection: Sendable {
       { natsOptions_SetReconnectJitter(options, 250, 250) },
       { natsOptions_SetRetryOnFailedConnect(options, true, { _, _ in }, nil) },
       { natsOptions_SetFailRequestsOnDisconnect(options, true) },
-      // A broker that is gone without a word is noticed after two of them.
+      // A broker that has vanished is noticed after two unanswered pings.
       { natsOptions_SetPingInterval(options, 2_000) },
       { natsOptions_SetMaxPingsOut(options, 2) },
       { natsOptions_SetSendAsap(options, true) },
@@ -124,7 +124,7 @@ package final class BrokerConnection: Sendable {
     return BrokerError(.refused, "\(action): " + (last.isEmpty ? String(cString: natsStatus_GetText(status)) : last))
   }
 
-  /// Why there is no connection, where libnats says so.
+  /// Why there is no connection, if libnats knows a reason.
   package var trouble: String {
     var text: UnsafePointer<CChar>?
     let status = natsConnection_GetLastError(connection, &text)
@@ -161,7 +161,7 @@ package final class BrokerConnection: Sendable {
     return BrokerMessage(taking: answer).bytes
   }
 
-  /// Asks all who listen to a subject; their answers come to the subscription.
+  /// Asks all listeners of a subject; their answers arrive at the subscription.
   package func ask(_ bytes: [UInt8], of subject: String) throws(BrokerError) -> BrokerSubscription {
     var inbox: UnsafeMutablePointer<CChar>?
     guard natsInbox_Create(&inbox) == NATS_OK, let inbox else { throw BrokerError(.refused, "no memory") }

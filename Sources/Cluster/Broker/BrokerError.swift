@@ -3,7 +3,7 @@ import CLibNATS
 /// Why the broker did not do what it was asked.
 package struct BrokerError: Error, CustomStringConvertible {
   package enum Reason: Sendable {
-    /// No connection, or no answer in time: the same may succeed later. Whether it was done is not known.
+    /// No connection, or no answer in time: a retry may succeed. It is unknown whether the request was carried out.
     case unavailable
     /// There is no such stream, or no such message in it.
     case notFound
@@ -13,7 +13,7 @@ package struct BrokerError: Error, CustomStringConvertible {
     case noResponder
     /// Another server has taken over.
     case superseded
-    /// Anything else, which no later try mends by itself.
+    /// Any other error: a retry would fail in the same way.
     case refused
   }
 

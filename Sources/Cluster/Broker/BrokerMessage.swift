@@ -1,7 +1,7 @@
 import CLibNATS
 
 /// A message from another connection, or one that a stream has kept.
-// @unchecked: the message belongs to this alone, and does not change.
+// @unchecked: only this object uses the message, which does not change.
 package final class BrokerMessage: @unchecked Sendable {
   private let message: OpaquePointer
 
@@ -61,7 +61,7 @@ package final class BrokerSubscription {
   /// The next message; nil when none came in time.
   ///
   /// - Parameter timeout: in milliseconds; at least 1.
-  /// - Throws: when it is of no use any more, or messages may be missing.
+  /// - Throws: when the subscription has ended, or messages may be missing.
   package func next(timeout: Int64) throws(BrokerError) -> BrokerMessage? {
     var message: OpaquePointer?
     let status = natsSubscription_NextMsg(&message, subscription, max(1, timeout))

@@ -5,13 +5,13 @@ import Ground
 package struct StreamConfiguration: Equatable, Sendable {
   package var name: String
   package var subject: String
-  /// Servers of a cluster that each have a copy.
+  /// The number of servers of a cluster that each have a copy.
   package var replicas = 1
-  /// Bytes beyond which the oldest messages go; nil: none.
+  /// Bytes beyond which the oldest messages are deleted; nil: no limit.
   package var bytes: Int?
-  /// Seconds after which messages go; nil: never.
+  /// Seconds after which messages are deleted; nil: never.
   package var age: Int?
-  /// Beyond so many to one subject the oldest goes; nil: none.
+  /// The most messages to one subject, beyond which the oldest are deleted; nil: no limit.
   package var messagesOfSubject: Int?
 
   package init(name: String, subject: String) {
@@ -41,7 +41,7 @@ extension jsErrCode {
 
 // Streams: messages that the broker keeps.
 extension BrokerConnection {
-  /// - Throws: why there is no connection: libnats itself would wait, and say less.
+  /// - Throws: the reason, if there is no connection. libnats itself would wait, and report less.
   private func checkConnection() throws(BrokerError) {
     if !isConnected { throw BrokerError(.unavailable, trouble) }
   }
@@ -72,13 +72,13 @@ extension BrokerConnection {
       settings.SubjectsLen = 1
       var code = jsErrCode(0)
       var status = js_AddStream(nil, stream, &settings, nil, &code)
-      // It is there with other limits.
+      // The stream exists with other limits.
       if code.rawValue == 10_058 { status = js_UpdateStream(nil, stream, &settings, nil, &code) }
       if status != NATS_OK { throw BrokerError(status, code, "making the stream \(configuration.name)") }
     }
   }
 
-  /// Takes a stream away with all its messages, where there is one.
+  /// Deletes a stream with all its messages, if it exists.
   package func remove(_ name: String) throws(BrokerError) {
     try checkConnection()
     var code = jsErrCode(0)
@@ -100,12 +100,12 @@ extension BrokerConnection {
     return StreamState(messages: state.Msgs, bytes: state.Bytes, first: state.FirstSeq, last: state.LastSeq)
   }
 
-  /// Appends a message, once the stream has kept it.
+  /// Appends a message, and returns once the stream has stored it.
   ///
   /// - Parameter expectedLast: the sequence of the stream's last message; nil: any.
-  /// - Parameter id: what the broker knows repeated ones by.
+  /// - Parameter id: the id by which the broker recognizes repeated messages.
   /// - Returns: its sequence.
-  /// - Throws: `otherLast`; `unavailable`, after which it is not known whether it was kept.
+  /// - Throws: `otherLast`; `unavailable`, after which it is unknown whether the message was stored.
   package func append(
     _ bytes: [UInt8], to subject: String, id: String, after expectedLast: UInt64? = nil
   ) throws(BrokerError) -> UInt64 {
@@ -114,7 +114,7 @@ extension BrokerConnection {
     jsPubOptions_Init(&options)
     options.MaxWait = Self.patience
     if let expectedLast {
-      // 0 is libnats' word for any.
+      // To libnats, 0 means any message.
       if expectedLast == 0 { options.ExpectNoMessage = true } else { options.ExpectLastSeq = expectedLast }
     }
     var acknowledgement: UnsafeMutablePointer<jsPubAck>?
@@ -140,7 +140,7 @@ extension BrokerConnection {
     return try stored(js_GetLastMsg(&message, stream, name, subject, nil, &code), message, code, name)
   }
 
-  /// Nil when the stream does not have it any more or not yet, or is not there.
+  /// The message with a sequence; nil if the stream does not have it any more or not yet, or does not exist.
   package func message(_ sequence: UInt64, in name: String) throws(BrokerError) -> StoredMessage? {
     guard try hasMessages(name) else { return nil }
     var message: OpaquePointer?
@@ -148,8 +148,8 @@ extension BrokerConnection {
     return try stored(js_GetMsg(&message, stream, name, sequence, nil, &code), message, code, name)
   }
 
-  /// nats-server 2.9.10 ends with a nil pointer when it is asked for a message of a stream that it is just making; that
-  /// has none.
+  /// Whether a stream has messages. nats-server 2.9.10 crashes (nil pointer) when it is asked for a message of a stream
+  /// that it is just creating; such a stream is empty.
   private func hasMessages(_ name: String) throws(BrokerError) -> Bool {
     do throws(BrokerError) { return try state(ofStream: name).messages > 0 } catch {
       if error.reason == .notFound { return false }
@@ -187,9 +187,9 @@ extension BrokerConnection {
     return BrokerSubscription(subscription, of: self)
   }
 
-  /// Takes the messages before a sequence out of a stream.
+  /// Deletes the messages before a sequence from a stream.
   package func purge(_ name: String, before sequence: UInt64) throws(BrokerError) {
-    // The server takes 1 for all there are.
+    // To the server, 1 means all messages.
     if sequence <= 1 { return }
     var options = jsOptions()
     jsOptions_Init(&options)

@@ -1,6 +1,6 @@
 import Ground
 
-/// To be given to `free`.
+/// A copy of a text, which the caller frees with `free`.
 func copyOfText(_ text: String) -> UnsafeMutablePointer<CChar> {
   guard let copy = strdup(text) else { fatalError("out of memory") }
   return copy

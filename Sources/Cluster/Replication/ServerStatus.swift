@@ -15,9 +15,9 @@ package struct ServerStatus: Codable, Equatable, Sendable {
   package var epoch: String?
   package var batch: Int64?
   package var commit: Int64?
-  /// How old the newest change is that is not in a replica's file, in milliseconds; nil: not known.
+  /// How long a replica may have been behind, in milliseconds; nil: unknown.
   package var lag: Int64?
-  /// When it said so, in milliseconds since 1970.
+  /// When the server reported this, in milliseconds since 1970.
   package var time: Int64
 
   init(of publisher: Publisher) {
@@ -52,7 +52,7 @@ package struct ServerStatus: Codable, Equatable, Sendable {
   }
 }
 
-/// How far the writer is, sent to replicas every half second. With it, a replica knows whether it is behind.
+/// The writer's position, sent to replicas every quarter of a second. With it, a replica knows whether it is behind.
 struct PositionNotice: Codable, Equatable {
   var epoch: String
   var number: Int64

@@ -1,7 +1,6 @@
 package import Broker
 
-/// Everybody who takes part in the log of a file or of a folder, as far as they answer, and what the broker has of a
-/// file's.
+/// All servers that take part in the log of a file or folder and answer, and the broker's state of a file's log.
 package struct StatusReport: Encodable, Sendable {
   package struct Log: Encodable, Sendable {
     package let messages: UInt64
@@ -22,9 +21,9 @@ package struct StatusReport: Encodable, Sendable {
   package private(set) var log: Log?
   package private(set) var snapshot: Snapshot?
 
-  /// Asks.
+  /// Asks the servers and the broker.
   ///
-  /// - Parameter wait: for answers, in milliseconds.
+  /// - Parameter wait: how long to wait for answers, in milliseconds.
   /// - Throws: when the broker cannot be reached.
   package init(of broker: BrokerConnection, wait: Int) throws(BrokerError) {
     for _ in 0..<max(1, wait / 10) where !broker.isConnected { pause(milliseconds: 10) }
@@ -56,7 +55,7 @@ package struct StatusReport: Encodable, Sendable {
     }
   }
 
-  /// Whether every file is published by one, and no replica lags.
+  /// Whether a server publishes every file, and no replica lags.
   ///
   /// - Parameter lag: in seconds.
   package func isWell(lag: Int) -> Bool {

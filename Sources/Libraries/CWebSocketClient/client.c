@@ -16,7 +16,7 @@
 
 #include "tls.h"
 
-/* Read from the socket at once. */
+/* Bytes that are read from the socket at once. */
 enum { RECEIVED_AT_ONCE = 64 << 10 };
 
 struct outgoing {
@@ -28,7 +28,7 @@ struct outgoing {
 struct websocket {
   /* Constant once it runs. */
   char *host, *path, *subprotocol;
-  char *header; /* Host */
+  char *header; /* the Host header */
   int port;
   SSL_CTX *tls; /* NULL without TLS */
   websocket_callbacks callbacks;
@@ -39,13 +39,13 @@ struct websocket {
   struct outgoing *first, **end;
   bool reads_on, closes, has_ended;
 
-  /* The service thread's. */
+  /* Used by the service thread only. */
   struct lws *wsi; /* while the WebSocket is open */
   bool has_connected, has_asked, is_over, is_text; /* has_asked: TLS stands, the handshake is on its way */
-  lws_sorted_usec_list_t deadline;                 /* of the handshake */
+  lws_sorted_usec_list_t deadline;                 /* by which the handshake must be answered */
   uint8_t *message;
   size_t length, capacity;
-  char status[64]; /* of the answer to the handshake */
+  char status[64]; /* the HTTP status of the answer to the handshake */
   char distrust[64];
   websocket_outcome outcome;
 };
@@ -137,7 +137,7 @@ static void note_status(websocket *socket, struct lws *wsi) {
     socket->status[0] = 0;
 }
 
-/* libwebsockets says of some failures only that they are; what came before says the rest. */
+/* libwebsockets does not say why some failures happened: how far the connection had come tells it. */
 static void fail(websocket *socket, const char *sentence) {
   if (*socket->distrust) return end(socket, WEBSOCKET_UNTRUSTED, socket->distrust);
   if (!socket->has_connected) return end(socket, WEBSOCKET_NO_SERVER, sentence);
@@ -151,7 +151,7 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   switch (reason) {
     case LWS_CALLBACK_WSI_CREATE: socket->has_connected = true; return 0;
     case LWS_CALLBACK_OPENSSL_PERFORM_SERVER_CERT_VERIFICATION:
-      /* The length is OpenSSL's verdict, which stands. */
+      /* `length` is OpenSSL's verdict, 0 if it does not trust the certificate. It is not changed here. */
       if (!length)
         lws_strncpy(socket->distrust, X509_verify_cert_error_string(X509_STORE_CTX_get_error(user)),
                     sizeof socket->distrust);
@@ -182,8 +182,8 @@ static int called_back(struct lws *wsi, enum lws_callback_reasons reason, void *
   }
 }
 
-/* libwebsockets 4.1.6 waits for ever for the answer to a handshake. It polls once more after this, unless it is
- * woken. */
+/* libwebsockets 4.1.6 waits for ever for the answer to a handshake. After this it would wait in poll once more, so it
+ * is woken. */
 static void fire_deadline(lws_sorted_usec_list_t *deadline) {
   websocket *socket = lws_container_of(deadline, websocket, deadline);
   fail(socket, "there is no answer");
@@ -198,8 +198,9 @@ static void log_nothing(int level, const char *line) {
 }
 
 /*
- * All zero: libwebsockets would hang up after five minutes without a sign of life, also where none is read because the
- * last message was not taken. Whether a silent server is alive is the caller's question.
+ * All zero turns libwebsockets' keep-alive off. It would hang up after five minutes without a sign of life, even if
+ * nothing is read because the caller has not taken the last message. The caller checks whether a silent server is
+ * alive.
  */
 static const lws_retry_bo_t no_keepalive = {0};
 
@@ -210,9 +211,8 @@ static void prepare_process(void) {
 }
 
 /*
- * TLS is the virtual host's alone. A context with LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT changes where libwebsockets (4.1
- * to 4.3) finds the connection of a handshake, of all contexts of the process: handshakes that are on their way fail by
- * it.
+ * Only the virtual host uses TLS. A context with LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT changes, for all contexts of the
+ * process, where libwebsockets (4.1 to 4.3) finds the connection of a handshake: handshakes on their way would fail.
  */
 static struct lws_context *make_context(websocket *socket, const struct lws_protocols *protocols) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -225,7 +225,7 @@ static struct lws_context *make_context(websocket *socket, const struct lws_prot
       .pt_serv_buf_size = RECEIVED_AT_ONCE + LWS_PRE,
       .connect_timeout_secs = WEBSOCKET_PATIENCE,
       .timeout_secs = WEBSOCKET_PATIENCE,
-      /* One connection, and the pipe that wakes the thread. */
+      /* Room for one connection and the pipe that wakes the thread. */
       .fd_limit_per_thread = 8,
       .gid = -1,
       .uid = -1,
@@ -238,7 +238,7 @@ static struct lws_context *make_context(websocket *socket, const struct lws_prot
   return NULL;
 }
 
-/* Failures that come at once are not called back. */
+/* Looks the host up first, because libwebsockets does not call back for failures that come at once. */
 static bool has_address(const websocket *socket) {
   struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
   bool has_one = getaddrinfo(socket->host, NULL, &hints, &list) == 0;
@@ -310,7 +310,7 @@ websocket_outcome websocket_run(websocket *socket, const websocket_callbacks *ca
 
 /* MARK: - Other threads */
 
-/* Under the lock: the context stands as long as it is held. */
+/* Called with the lock held, during which the context is not destroyed. */
 static void wake(websocket *socket) {
   if (socket->wakeable) lws_cancel_service(socket->wakeable);
 }

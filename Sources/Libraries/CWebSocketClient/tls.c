@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 /*
- * libwebsockets checks the host of the header Host, cut at its first colon, which an IPv6 address has, and names it to
- * the server, which is not for addresses (RFC 6066, 3). OpenSSL calls this as the handshake begins.
+ * Corrects what libwebsockets does for IP addresses. It takes the host of the header Host, cut at the first colon,
+ * which breaks IPv6 addresses, to check the certificate; and it names that host to the server, which RFC 6066 (3)
+ * forbids for addresses. OpenSSL calls this as the handshake begins.
  */
 static void check_address(const SSL *session, int where, int result) {
   (void)result;

@@ -5,10 +5,9 @@
 #include <openssl/ssl.h>
 
 /*
- * What a connection to `host` checks: to be freed.
+ * Makes the TLS context that checks a connection to `host`; the caller frees it.
  *
- * authorities: a file in PEM format; NULL for those that the system trusts.
- * Returns NULL for a file without certificates.
+ * authorities: a PEM file; NULL for the system's. Returns NULL for a file without certificates.
  */
 SSL_CTX *tls_create(const char *host, const char *authorities);
 

@@ -10,10 +10,10 @@ extension LiveDatabase {
   ///
   /// - Parameters:
   ///   - tables: nil: all.
-  ///   - columns: by table, the columns that changes have; all where it is not here.
+  ///   - columns: by table, the columns that changes contain; all for tables that are missing here.
   ///   - conditions: by table, SQL that is true for the rows whose changes are wanted.
-  ///   - position: of an earlier change, to go on behind it. Positions end with the `LiveDatabase`, unless there is a
-  ///     `stateFolder`.
+  ///   - position: the position of an earlier change, to continue after it. Positions end with the `LiveDatabase`,
+  ///     unless there is a `stateFolder`.
   public func changes(
     of tables: [String]? = nil, columns: [String: [String]] = [:], where conditions: [String: String] = [:],
     since position: String? = nil
@@ -54,7 +54,7 @@ private final class EngineChanges: ChangesReader {
 }
 
 extension DatabaseChange {
-  /// - Returns: nil for a message without meaning here.
+  /// - Returns: nil for a message that does not concern a reader.
   fileprivate init?(_ message: ChangesMessage) throws {
     switch message {
     case .position(let position): self = .position(position)

@@ -22,7 +22,7 @@ final class Engine: ResultsSource {
     follower.rowLimit = configuration.rowLimit
     follower.captureBytes = configuration.captureMemory
     follower.linger = configuration.linger
-    // Rows go to a list in this process: parts bound memory here, and share no socket.
+    // Rows go to a list in this process, so parts need not be small to share a socket: they only bound memory.
     follower.chunkBytes = 1 << 20
     follower.patchBytes = 1 << 20
     let kept = Self.kept(path, configuration)
@@ -37,7 +37,7 @@ final class Engine: ResultsSource {
     }
   }
 
-  /// Keeps state of the file; nil where nothing is kept. A folder that cannot be used is one warning.
+  /// The keeper of the file's state; nil if nothing is kept. If the folder cannot be used, one warning is logged.
   private static func kept(
     _ path: String, _ configuration: LiveDatabase.Configuration
   ) -> (keeper: StateKeeper, journal: FeedJournal)? {
@@ -121,7 +121,7 @@ final class EngineOutput: SubscriptionOutput {
     }
   }
 
-  /// - Returns: whether they are readers of changes.
+  /// - Returns: whether the recipients are readers of changes.
   private func tellReaders(of message: ServerMessage, _ recipients: [Recipients]) -> Bool {
     let told: Result<ChangesMessage, FreshetError>
     switch message {

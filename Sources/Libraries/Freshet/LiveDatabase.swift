@@ -28,7 +28,7 @@ public final class LiveDatabase: Sendable {
     public var captureMemory = 256 << 20
     /// How long a list without a controller is still followed, so that it reopens at once.
     public var linger = Duration.seconds(60)
-    /// A folder of this user in which what is known of the file is kept for the next `LiveDatabase` of it, also of
+    /// A folder of this user in which the state of the file is kept for the next `LiveDatabase` of the file, in this or
     /// another process: tables are not read again, and positions of changes stay valid. It holds rows of tables whose
     /// changes are read. nil: nothing is kept.
     public var stateFolder: String?

@@ -5,10 +5,10 @@ import Wire
 /// A connection's state of one reader of changes.
 struct ChangesSubscription: Sendable {
   let request: ChangesRequest
-  /// Where the server goes on: behind everything that is in the mailbox. Nil: with the next commit.
+  /// The position from which the server continues: after everything in the mailbox. Nil: with the next commit.
   var since: String?
   let mailbox: ChangesMailbox<DatabaseChange>
-  /// How often it was asked for: messages of an earlier time are ignored.
+  /// How often the changes were requested: messages that answer earlier requests are ignored.
   fileprivate var round = 0
   /// The server is not asked until the mailbox has room.
   fileprivate var isPaused = false
@@ -22,8 +22,8 @@ struct ChangesSubscription: Sendable {
   fileprivate func wireID(_ id: String) -> String { "\(id).\(round)" }
 }
 
-// Readers of changes. A server sends a slow reader what is within its bound, and then a gap; so one whose mailbox is
-// full unsubscribes, and asks for what came meanwhile when it has read.
+// Readers of changes. A server sends a slow reader changes up to its bound, and then a gap. So a reader whose mailbox
+// is full unsubscribes, and requests the changes since then when it has read its messages.
 extension Connection {
   func read(_ id: String, _ subscription: ChangesSubscription) {
     readers[id] = subscription
@@ -49,7 +49,7 @@ extension Connection {
     send(ClientMessage.unsubscribe.text(id: reader.wireID(id)))
   }
 
-  /// - Returns: whether the message is a reader's.
+  /// - Returns: whether the message is for a reader.
   func takeChanges(_ json: JSONValue, _ type: String, _ wireID: String) throws(FreshetError) -> Bool {
     guard let end = wireID.lastIndex(of: "."), let reader = readers[String(wireID[..<end])] else { return false }
     let id = String(wireID[..<end])

@@ -110,7 +110,7 @@ actor Connection {
       await socket.close()
     }.forget()
     Task { await watch(continuation) }.forget()
-    // First of all: everything sent after it is requested in the token's name.
+    // The token is sent first, so that it applies to everything after it.
     isKnown = token == nil
     if let token { send(Self.authentication(token)) }
     for id in subscriptions.keys.sorted() { subscribe(id) }

@@ -56,14 +56,14 @@ public final class RemoteDatabase: Sendable {
   }
 
   /// Every change of the rows that the client may read, by any program.
-  /// A connection that breaks is opened again, and the changes since then follow. A slow reader is sent more when it
-  /// has read what it has.
+  /// A connection that breaks is opened again, and the changes since then follow. A slow reader gets more after it has
+  /// read its messages.
   ///
   /// - Parameters:
   ///   - tables: nil: all.
-  ///   - columns: by table, the columns that changes have; all where it is not here.
+  ///   - columns: by table, the columns that changes contain; all for tables that are missing here.
   ///   - conditions: by table, SQL that is true for the rows whose changes are wanted.
-  ///   - position: of an earlier change, to go on behind it.
+  ///   - position: the position of an earlier change, to continue after it.
   public func changes(
     of tables: [String]? = nil, columns: [String: [String]] = [:], where conditions: [String: String] = [:],
     since position: String? = nil

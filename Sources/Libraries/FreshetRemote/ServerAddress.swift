@@ -11,7 +11,7 @@ package struct ServerAddress: Sendable {
 
   /// - Parameter address: `http(s)://host:port`, whose socket is `/v1/live`; or `ws(s)://host:port/path`, with
   ///   `/v1/live` by default. The default scheme is http.
-  /// - Parameter database: which of several, by its name.
+  /// - Parameter database: the name of one of the server's databases.
   /// - Throws: a sentence that describes the mistake.
   package init(_ address: String, database: String? = nil) throws(FreshetError) {
     let (scheme, rest) = Self.split(address, at: "://") ?? ("http", address)
@@ -38,7 +38,7 @@ package struct ServerAddress: Sendable {
     self.url = url
   }
 
-  /// Percent-encoded, but for what no address gives a meaning.
+  /// The name percent-encoded, except for letters, digits, - and _.
   private static func escaped(_ name: String) -> String {
     let digits = Array("0123456789ABCDEF")
     return name.utf8.reduce(into: "") { escaped, byte in

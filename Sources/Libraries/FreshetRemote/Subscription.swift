@@ -46,7 +46,7 @@ struct Subscription: Sendable {
       previousQuery = previousQuery ?? query
       query = next
       self.window = window ?? self.window
-      // The version belongs to another query: useless to a server that did not get this request.
+      // The version belongs to the former query, so it is useless to a server that did not get this request.
       version = nil
     case .locate(let key): located.append(key)
     case .resync: version = nil

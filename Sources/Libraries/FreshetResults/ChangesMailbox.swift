@@ -1,7 +1,7 @@
 package import LiveQuery
 import Synchronization
 
-/// The messages of one reader that were not taken yet: few, for the feed waits until they were.
+/// The messages that one reader has not taken yet. They are few, because the feed waits until they are taken.
 package final class ChangesMailbox<Message: Sendable>: Sendable {
   private struct State {
     var messages: [Result<Message, FreshetError>] = []
@@ -14,8 +14,8 @@ package final class ChangesMailbox<Message: Sendable>: Sendable {
   private let limit: Int
 
   /// - Parameters:
-  ///   - limit: with so many messages it is full.
-  ///   - hasRoom: called when it was full and no more is.
+  ///   - limit: the number of messages with which it is full.
+  ///   - hasRoom: called when it was full and has room again.
   package init(limit: Int = 64, hasRoom: @escaping @Sendable () -> Void) {
     self.limit = limit
     self.hasRoom = hasRoom

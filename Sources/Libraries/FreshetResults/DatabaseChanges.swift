@@ -5,7 +5,7 @@ package import Wire
 public struct RowChange: Sendable, Hashable {
   public enum Operation: String, Sendable {
     case insert, update, delete
-    /// The table was made, dropped or altered: what is known of its rows has to be read again.
+    /// The table was created, dropped or altered: its rows have to be read again.
     case schema
   }
 
@@ -24,7 +24,8 @@ public struct RowChange: Sendable, Hashable {
 public enum DatabaseChange: Sendable {
   /// The feed begins at this position.
   case position(String)
-  /// A commit, or several that could only be seen together (`commits`): then each row's first and last state count.
+  /// A commit, or several that could only be seen together (`commits`): then `old` is a row's state before all of them,
+  /// and `new` after.
   case commit(position: String, commit: Int64, commits: Int, changes: [RowChange])
   /// Changes before this position are unknown: read the tables again, and continue.
   case gap(position: String, reason: String)
@@ -44,8 +45,8 @@ public enum DatabaseChange: Sendable {
 ///   if case .commit(_, _, _, let changes) = change { index.apply(changes) }
 /// }
 /// ```
-/// Each iteration reads for itself, from the time at which its iterator is made. A slow reader gets a `gap` once more
-/// than 64 MiB of changed rows wait for it (`changeHistory` of a server).
+/// Each iteration reads independently, from the time at which its iterator is made. A slow reader gets a `gap` once
+/// more than 64 MiB of changed rows wait for it (`changeHistory` of a server).
 public struct DatabaseChanges: AsyncSequence, Sendable {
   public typealias Element = DatabaseChange
 
@@ -72,7 +73,7 @@ package protocol ChangesReader: AnyObject, Sendable {
 extension DatabaseChange {
   /// A message of the feed: protocol 4.1.
   ///
-  /// - Returns: nil for a message without meaning here.
+  /// - Returns: nil for a message that does not concern the feed.
   package init?(_ json: JSONValue) throws(FreshetError) {
     guard case .string(let position)? = json["position"] else { return nil }
     if case .string(let reason)? = json["reason"] {

@@ -105,7 +105,7 @@ extension FetchedResultsControllerDelegate {
       }
     }
     for change in patch.loadedInPlace(from: old, to: results) {
-      // For a view, a row whose contents have been loaded has changed in its place.
+      // For a view, a row whose contents were loaded counts as updated in place.
       let object = results.objectIfLoaded(at: change.to)
       self.controller(controller, didChange: object, at: change.from, for: .update, newIndexPath: change.to)
     }

@@ -14,7 +14,7 @@ struct OffsetSet: Sendable {
   /// How many common rows precede an offset.
   func rank(of offset: Int) -> Int { offset - countBelow(offset) }
 
-  /// The offset of the row that this many common rows precede.
+  /// The offset of the common row with `rank` common rows before it.
   func offset(ofRank rank: Int) -> Int { rank + count { ascending[$0] - $0 <= rank } }
 
   private func countBelow(_ offset: Int) -> Int { count { ascending[$0] < offset } }

@@ -75,7 +75,7 @@ struct RowSequence<Element> {
 }
 
 extension RowSequence {
-  /// Makes elements nil. Chunks that have none but nil there are left alone, and shared as before.
+  /// Makes elements nil. Chunks whose elements there are nil already stay as they are, and shared.
   ///
   /// - Precondition: there are such elements.
   mutating func clear<Wrapped>(_ range: Range<Int>) where Element == Wrapped? {

@@ -56,7 +56,7 @@ final class WebSocket: LiveSocket, @unchecked Sendable {
     return withExtendedLifetime(sink) { websocket_run(pointer, &callbacks) }
   }
 
-  /// Has the next message read.
+  /// Lets the next message be read.
   func readOn() { websocket_read_on(pointer) }
 
   func send(_ message: [UInt8]) async throws {
@@ -70,7 +70,7 @@ final class WebSocket: LiveSocket, @unchecked Sendable {
   func end() { websocket_close(pointer) }
 }
 
-/// Where the callbacks of a connection put events.
+/// Receives events from the callbacks of a connection.
 private final class EventSink {
   let events: AsyncStream<WebSocket.Event>.Continuation
 

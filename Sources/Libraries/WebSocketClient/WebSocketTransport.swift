@@ -7,10 +7,10 @@ public import LiveQuery
 public struct WebSocketTransport: LiveTransport {
   private let authorities: String?
 
-  /// Trusts those whom the system trusts.
+  /// Trusts the system's authorities.
   public init() { authorities = nil }
 
-  /// - Parameter authorities: the path of a file in PEM format, of those whose certificates are trusted.
+  /// - Parameter authorities: the path of a PEM file with the trusted authorities.
   /// - Throws: `FreshetError` for a file without certificates.
   public init(trusting authorities: String) throws(FreshetError) {
     self.authorities = authorities

@@ -10,8 +10,8 @@ struct answer {
   uint8_t *body; /* behind LWS_PRE bytes that libwebsockets writes over */
   size_t length;
   bool is_stream, is_chunked; /* a head without Content-Length */
-  gateway_budget *charged;    /* in which its length counts; NULL: in none yet */
-  const char *code;           /* of a problem that the gateway reports; NULL otherwise */
+  gateway_budget *charged;    /* the budget that counts its length; NULL: not counted yet */
+  const char *code;           /* the error code of a problem that the gateway reports; NULL otherwise */
 };
 
 /* NULL when out of memory. */
@@ -26,7 +26,7 @@ void answer_charge(gateway *gateway, struct answer *answer);
 bool answer_has_body(const struct answer *answer, bool is_head);
 /* Status line and headers, from `at` on; false when they do not fit. */
 bool answer_put_head(const struct answer *answer, struct lws *wsi, bool keep_alive, uint8_t **at, uint8_t *end);
-/* All of it at once, on a connection of HTTP/1 to which nothing was written yet; false when it cannot be. */
+/* Writes head and body at once, on an HTTP/1 connection that nothing was written to yet; false if that fails. */
 bool answer_write_whole(const struct answer *answer, gateway *gateway, struct lws *wsi);
 
 #endif

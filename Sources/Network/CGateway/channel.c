@@ -50,7 +50,8 @@ static struct load *make_load(gateway *gateway, gateway_channel_id id) {
   return load_at(gateway, id);
 }
 
-/* With the lock: gateway_queue must not count for a channel that is gone, nor for the next one in its slot. */
+/* Takes the lock, so that gateway_queue never counts a frame for a channel that is gone, or for the next one in its
+   slot. */
 static void name_load(gateway *gateway, struct load *load, gateway_channel_id id) {
   pthread_mutex_lock(&gateway->lock);
   atomic_store(&load->unsent, 0);
@@ -113,7 +114,7 @@ static bool make_room(struct channel *channel) {
   return true;
 }
 
-/* Frames that reached the kernel, or that the channel drops. */
+/* Subtracts frames that reached the kernel, or that the channel drops. */
 static void unload(struct channel *channel, unsigned count) {
   if (!count || atomic_fetch_sub(&channel->load->unsent, count) != count) return;
   channel->gateway->channels.drained_waiters |= atomic_exchange(&channel->load->waiters, 0);
@@ -137,7 +138,7 @@ gateway_frame *channel_take(struct channel *channel) {
   return frame;
 }
 
-/* A frame whose load has been counted. */
+/* Queues a frame whose load has been counted. */
 static void enqueue(struct channel *channel, gateway_frame *frame) {
   if (!channel->kind->takes(channel, frame)) {
     unload(channel, 1);
@@ -149,7 +150,7 @@ static void enqueue(struct channel *channel, gateway_frame *frame) {
     return;
   }
   frame_hold(channel->gateway, frame);
-  /* From an empty queue the time that the client has to read begins anew. */
+  /* If nothing was queued, the client's time to read begins now. */
   if (!channel->count && !channel->in_flight) channel->taken_at = gateway_now(channel->gateway);
   channel->frames[(channel->first + channel->count++) % channel->capacity] = frame;
   channel->kind->queued(channel, frame);
@@ -173,7 +174,7 @@ void channels_tell_drained(gateway *gateway) {
   if (waiters) gateway->configuration.callbacks.drained(gateway->context, waiters);
 }
 
-/* The caller holds the lock, and the service thread has not got the frame yet. */
+/* Counts a frame for these channels, before the service thread gets it. The caller holds the lock. */
 void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t count) {
   for (size_t i = 0; i < count; i++) {
     struct load *load = load_at(gateway, channels[i]);

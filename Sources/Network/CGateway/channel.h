@@ -28,7 +28,7 @@ struct channel {
   gateway_frame **frames;
   uint32_t first, count, capacity;
   uint32_t in_flight;     /* frames taken from the ring that the kernel does not have entirely */
-  size_t copied;          /* bytes of those that libwebsockets has copied, as they count in the gateway's budget */
+  size_t copied;          /* bytes in flight that libwebsockets has copied; they count in the gateway's budget */
   gateway_frame *few[4];  /* the ring of a channel that never had more queued */
   lws_usec_t taken_at;    /* when the peer last took something, or there was nothing to take */
 };
@@ -39,7 +39,7 @@ struct channel *channel_find(const gateway *gateway, gateway_channel_id id); /* 
 void channel_send(struct channel *channel, gateway_frame *frame);
 gateway_frame *channel_frame(const struct channel *channel, uint32_t index);
 gateway_frame *channel_take(struct channel *channel); /* the first frame, with its reference */
-/* After a write: what was in flight is with the kernel, or libwebsockets has copied that many bytes of it. */
+/* Called after a write: the kernel has all that was in flight, or libwebsockets has copied that many bytes of it. */
 void channel_landed(struct channel *channel);
 void channel_copied(struct channel *channel, size_t bytes);
 
@@ -51,7 +51,7 @@ struct dispatch {
 };
 void channels_dispatch(gateway *gateway, const struct dispatch *dispatch);
 void channels_tell_drained(gateway *gateway);
-/* The caller holds the gateway's lock, and the service thread has not got the frame yet. */
+/* Counts a frame for these channels, before the service thread gets it. The caller holds the gateway's lock. */
 void channels_load(gateway *gateway, const gateway_channel_id *channels, size_t count);
 void channels_free(gateway *gateway);
 

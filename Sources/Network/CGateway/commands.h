@@ -34,8 +34,8 @@ struct command {
   };
 };
 
-/* Any thread. Takes what the command owns, also when the service thread has ended and nothing is done. An urgent one
-   wakes that thread, others leave it to gateway_flush. */
+/* Any thread. Takes what the command owns, also when the service thread has ended and nothing is done. An urgent
+   command wakes that thread; the others wait for gateway_flush to wake it. */
 void commands_push(gateway *gateway, struct command command, bool is_urgent);
 /* Service thread: carries out the queued commands, and frees them. */
 void commands_run(gateway *gateway, void (*run)(struct gateway *gateway, struct command *command));

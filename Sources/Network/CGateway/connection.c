@@ -1,10 +1,10 @@
 /*
- * A connection that is one too many is read until its request is known, and refused then, because a client that sends
- * its request while the answer to none arrives sees a reset and no reason. Only so many of an address get that
- * courtesy.
+ * A connection beyond its address's limit is read until its request is known, and refused only then: a client that is
+ * answered while it still sends its request would see a reset and not the reason. A limited number of an address's
+ * connections are refused this way; further ones are closed at once.
  *
- * libwebsockets has timeouts of its own for heads and bodies, but starts the latter anew with every byte, and hangs up
- * without an answer. Its limits are set a little higher; the sweep here comes before.
+ * libwebsockets has timeouts of its own for heads and bodies, but restarts those for bodies with every byte, and hangs
+ * up without an answer. Its limits are set a little higher, so that the gateway's own checks come first.
  */
 #include "connection.h"
 
@@ -55,7 +55,7 @@ bool connection_open(gateway *gateway, struct lws *wsi) {
   }
   connection->peer = gateway->connections.accepting;
   gateway->connections.accepting = (struct place){0};
-  /* So that a slow reader of a long answer is seen to make progress. */
+  /* With partial writes, a slow reader of a long answer is seen to make progress. */
   if (tls) SSL_set_mode(tls, SSL_MODE_ENABLE_PARTIAL_WRITE);
   lws_set_opaque_user_data(wsi, connection);
   connection->head_since = gateway_now(gateway);
@@ -75,7 +75,7 @@ void connection_free(struct connection *connection) {
   free(connection);
 }
 
-/* Its time begins with its first byte. */
+/* The time limit of the next head begins with its first byte. */
 void connection_awaits_head(struct connection *connection) {
   connection->head_since = 0;
   connection->target = (struct target){0};

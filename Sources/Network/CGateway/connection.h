@@ -17,9 +17,9 @@ struct connection {
   struct target target;
   struct session *session;
   struct exchange *exchange; /* NULL while none is going on */
-  struct request *handshake; /* one that was accepted, until the session is open */
+  struct request *handshake; /* an accepted handshake, until its session is open */
   struct place peer;    /* the other end of the socket: the client, or a proxy */
-  struct place place;   /* behind a proxy, of the client whose session it is */
+  struct place place;   /* behind a proxy: the client whose session it is */
   uint64_t read_count;     /* bytes read when a request had been answered; 0: none has been */
   lws_usec_t head_since;   /* when a head was first expected; 0: not yet */
   lws_dll2_t awaiting;     /* in the gateway's list while it has no head */
@@ -38,7 +38,7 @@ void connection_has_head(struct connection *connection);
 struct place connection_name_client(struct connection *connection, struct request *request);
 bool connection_is_refused(const struct connection *connection, const struct place *place);
 
-/* Calls for those whose head has not come in time, and whether it has begun. */
+/* Calls `late` for connections whose head has not come in time, with whether the head has begun. */
 void connections_watch(gateway *gateway, lws_usec_t now, void (*late)(struct connection *connection, bool has_begun));
 
 #endif

@@ -23,8 +23,8 @@
 #include "session.h"
 #include "tls.h"
 
-/* Contexts are made and destroyed one at a time: libwebsockets does not promise that its process-wide state (log
-   level, TLS library) stands more. */
+/* Contexts are made and destroyed one at a time: libwebsockets does not promise that its process-wide state (log level,
+   TLS library) tolerates several at once. */
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Its warnings about clients do not concern the operator. */
@@ -34,7 +34,7 @@ static void log_line(int level, const char *line) {
   if (gateway) gateway_log(gateway, gateway->life.serves ? 3 : level == LLL_ERR ? 0 : 1, "libwebsockets: %.*s", length, line);
 }
 
-/* libwebsockets' limit for what has a deadline of ours, which comes before and may answer. */
+/* libwebsockets' own timeout, longer than the gateway's deadline, so that the gateway comes first and may answer. */
 static unsigned int seconds_after(int milliseconds) { return milliseconds > 0 ? (unsigned int)milliseconds / 1000 + 20 : 3600; }
 
 /* All zero: libwebsockets' own keep-alive stays off; see session.c. */
@@ -199,7 +199,7 @@ gateway *gateway_create(const gateway_configuration *configuration) {
 
 bool gateway_start(gateway *gateway, void *context, char *error, size_t capacity) {
   gateway->context = context;
-  /* Channels with something to send may ask already. */
+  /* Commands may be queued before the thread has started. */
   pthread_mutex_lock(&gateway->lock);
   gateway->commands.state = STARTING;
   pthread_mutex_unlock(&gateway->lock);

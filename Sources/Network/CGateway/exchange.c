@@ -1,9 +1,9 @@
 /*
  * From the moment a request is whole until its answer is written, its connection is not read: a client that pipelines
  * its next request waits in the kernel. libwebsockets (4.1 to 4.3) reports room only on a connection that it also
- * reads, and spins there while something waits to be read. So it is offered room here, at the end of a turn, and every
- * PUMP_INTERVAL_US while the kernel takes no more; what it is given meanwhile is no more than GATHER_BYTES, which it
- * keeps a copy of.
+ * reads, and spins there while something waits to be read. So each exchange is offered room here, at the end of a turn,
+ * and every PUMP_INTERVAL_US while the kernel takes no more. Meanwhile libwebsockets gets at most GATHER_BYTES, and
+ * keeps a copy of them.
  */
 #include "exchange.h"
 
@@ -106,7 +106,7 @@ void exchanges_write_due(gateway *gateway) {
   }
 }
 
-/* Until the client has closed: closing with unread input (a refused body, say) would reset the connection and the
+/* Waits until the client has closed: closing with unread input (a refused body, say) would reset the connection and the
  * answer be lost. */
 static void linger(struct exchange *exchange) {
   char discarded[4096];
@@ -122,7 +122,7 @@ static void linger(struct exchange *exchange) {
   }
 }
 
-/* Once for each present one: those that still wait are put at the end. */
+/* Handles each exchange of the list once: those that still wait are appended again. */
 static void fire_pump(gateway *gateway) {
   for (uint32_t left = gateway->exchanges.unfinished.count; left && gateway->exchanges.unfinished.count; left--) {
     struct exchange *exchange = lws_container_of(lws_dll2_get_head(&gateway->exchanges.unfinished), struct exchange, waiting);
@@ -319,9 +319,9 @@ static int read_body(struct exchange *exchange) {
 }
 
 /*
- * libwebsockets (4.1 to 4.3) never returns from a request with a body and something behind it that it has read before
- * it was asked to (the loop at the end of lws_http_action). Such a request came before the answer to the one in front
- * of it: nothing was read since.
+ * libwebsockets (4.1 to 4.3) loops forever, at the end of lws_http_action, if it has read a request with a body and
+ * more bytes behind it before it was asked to. Such a request came before the answer to the previous one, because
+ * nothing was read since.
  */
 static bool is_pipelined(const struct exchange *exchange) {
   const struct connection *connection = exchange->connection;

@@ -23,21 +23,21 @@ struct exchange {
   struct connection *connection;
   gateway_request_id id;
   struct request *request;
-  struct place place; /* of its client, behind a proxy */
+  struct place place; /* behind a proxy: its client */
   uint8_t *body;
   size_t body_length;
   lws_usec_t body_since;
   bool keep_alive;
-  bool is_offered; /* room, of which libwebsockets has not told yet */
-  bool has_head;   /* that of the answer has been written */
+  bool is_offered; /* room was offered, and libwebsockets has not called back yet */
+  bool has_head;   /* the answer's head has been written */
   bool streamed;   /* there was a stream */
   bool reported;   /* `answered` was called */
   struct answer *answer;
-  size_t sent, total; /* of the answer's body */
+  size_t sent, total; /* bytes of the answer's body */
   const struct exchange_source *source;
-  struct stream *stream; /* until it is over */
+  struct stream *stream; /* NULL once it is over */
   lws_usec_t give_up_at;
-  lws_dll2_t waiting; /* among those that write soon, or later */
+  lws_dll2_t waiting; /* in the gateway's list `exchanges.due` or `exchanges.unfinished` */
 };
 
 /* Events of a connection from libwebsockets: all return what its callbacks do. */
@@ -47,21 +47,22 @@ int exchange_body_complete(struct lws *wsi);
 int exchange_writable(struct lws *wsi);
 void exchange_gone(struct exchange *exchange);
 
-/* The head of its request does not come: answers that, or hangs up. */
+/* Called when the head of a request is late: answers with that error, or hangs up. */
 void exchange_refuse_late(struct connection *connection, bool has_begun);
 void exchange_answer(struct exchange *exchange, struct answer *answer); /* takes the answer */
-/* Has it written to when this turn of the loop ends, or once there is room. */
+/* Schedule writing: for the end of this turn of the loop, or for later, when the kernel may have room. */
 void exchange_write_soon(struct exchange *exchange);
 void exchange_write_later(struct exchange *exchange);
 /* The kernel has its answer. Returns what libwebsockets' callback does. */
 int exchange_finish(struct exchange *exchange);
 void exchange_give_up(struct exchange *exchange);
-void exchange_hang_up(struct exchange *exchange); /* the client does not take what it is sent */
+void exchange_hang_up(struct exchange *exchange); /* when the client does not read what it is sent */
 
 void exchanges_write_due(gateway *gateway);
 void exchanges_watch(gateway *gateway, lws_usec_t now);
 
-/* The gateway stops: whether requests wait for answers; answers them, and returns whether there were any. */
+/* While the gateway stops: whether requests wait for answers. The second function refuses them, and returns whether any
+   did. */
 bool exchanges_wait(const gateway *gateway);
 bool exchanges_refuse_waiting(gateway *gateway);
 

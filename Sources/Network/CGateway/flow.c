@@ -31,7 +31,7 @@ void session_pause(struct session *session, unsigned reason) { apply(session, se
 
 void session_resume(struct session *session, unsigned reason) {
   if (!(session->pauses & reason)) return;
-  /* Its messages of that time were not read. */
+  /* While it was paused, its messages were not read, so its silence does not count. */
   session_heard(session);
   apply(session, session->pauses & ~reason);
 }

@@ -8,7 +8,7 @@
 
 struct gateway_frame {
   atomic_uint references;
-  atomic_uint places; /* of references, those that count in the budget */
+  atomic_uint places; /* references that count in the budget */
   uint32_t header_length; /* 2, 4 or 10 */
   size_t length;
   uint8_t *payload; /* behind GATEWAY_FRAME_HEADROOM bytes, at whose end the header stands */
@@ -75,9 +75,8 @@ void frame_let_go(gateway *gateway, gateway_frame *frame) {
  * counted where the gateway takes and lets go of them: a frame once, however many sessions wait for it; an answer from
  * gateway_respond to its last byte; and what libwebsockets has copied of a frame that the kernel did not take whole.
  *
- * The gateway refuses answers that would exceed the budget, with 503. About frames its owner decides, with
- * gateway_budget_has_room:
- * one that is left out would leave a client with a list that is not the server's.
+ * The gateway refuses answers that would exceed the budget, with 503. For frames the gateway's owner decides, with
+ * gateway_budget_has_room: if one were left out, a client's list would differ from the server's.
  */
 
 /* Shorter messages always have room, because errors must reach clients. */

@@ -59,7 +59,7 @@ struct command;
 struct connection;
 struct load; /* see channel.c */
 struct tls;  /* see tls.c */
-/* The counts that an address has entered and has to leave. All zero: none. */
+/* An address, and in which of its counts a connection was entered and has to be left. All zero: in none. */
 struct place {
   gateway_address address;
   gateway_entry entry;
@@ -81,7 +81,7 @@ struct gateway {
     atomic_uint_fast64_t address, rate, late, memory, stalled;
   } counters; /* read by any thread */
 
-  /* Guards `commands`, but for `taken`, and to which channels loads belong. */
+  /* Guards `commands` except `taken`, and which channel each load belongs to. */
   pthread_mutex_t lock;
 
   struct {
@@ -96,7 +96,7 @@ struct gateway {
     struct lws_context *lws;
     struct lws_vhost *vhost;
     void *events;      /* libev's loop, or NULL: libwebsockets calls poll */
-    struct lws *wake;  /* the end of a pipe that is read; what other threads write to is `wake_write` */
+    struct lws *wake;  /* the pipe's end that is read; other threads write to `wake_write` */
     struct lws *alarm; /* a timer as an event; NULL without libev */
     lws_usec_t alarm_at; /* when it goes off; 0: it does not */
     int wake_write;    /* -1: none yet. Set before the gateway runs */
@@ -115,20 +115,20 @@ struct gateway {
   struct {
     struct connection **by_descriptor; /* `descriptors` of them */
     size_t descriptors;
-    lws_dll2_owner_t awaiting; /* those whose request's head is not there yet */
-    struct place accepting;    /* of whom is being taken on */
+    lws_dll2_owner_t awaiting; /* connections whose request's head is not complete */
+    struct place accepting;    /* the peer of the connection being accepted */
   } connections;
 
   struct {
     struct registry all;
-    lws_dll2_owner_t due;        /* those that write when this turn of the loop ends */
-    lws_dll2_owner_t unfinished; /* those whose answer is being written, or waits to be read */
+    lws_dll2_owner_t due;        /* exchanges that write when this turn of the loop ends */
+    lws_dll2_owner_t unfinished; /* exchanges whose answer is being written, or waits to be read */
     struct timer pump;
   } exchanges;
 
   struct {
-    gateway_frame *heartbeat;  /* of streams of events, or NULL */
-    gateway_frame *empty_line; /* of others */
+    gateway_frame *heartbeat;  /* for streams of events, or NULL */
+    gateway_frame *empty_line; /* the heartbeat of other streams */
   } streams;
 
   struct {
@@ -144,7 +144,7 @@ struct gateway {
 
   struct {
     struct timer timer;
-    lws_usec_t at; /* when what is left unsaid stays so */
+    lws_usec_t at; /* when what is still to be sent is given up */
   } ending;
 
   struct {
@@ -164,7 +164,7 @@ void gateway_enter_thread(gateway *gateway); /* NULL: leaves it */
 lws_usec_t gateway_now(const gateway *gateway);
 void gateway_log(gateway *gateway, int level, const char *format, ...) LWS_FORMAT(3);
 
-/* How long a peer may read nothing of the data on its way to it. */
+/* How long a peer may go without reading anything of the data on its way to it. */
 lws_usec_t read_patience(const gateway *gateway);
 
 #endif

@@ -53,8 +53,8 @@ int handshake_confirm(struct connection *connection, const char *upgrade) {
   gateway *gateway = connection->gateway;
   gateway_fault fault = GATEWAY_NO_FAULT;
   char headers[32];
-  /* libwebsockets (4.1 to 4.3) answers 403 to another upgrade, ends the request, and asks about it nevertheless:
-   * `upgrade` is gone. */
+  /* libwebsockets (4.1 to 4.3) answers 403 to an upgrade to another protocol, ends the request, and still calls this:
+   * `upgrade` is then no longer valid. */
   if (lws_hdr_total_length(connection->wsi, WSI_TOKEN_UPGRADE) <= 0) return -1;
   struct request *request = request_read(connection->wsi, &fault);
   if (!request) return -1;

@@ -1,9 +1,10 @@
 /*
  * libwebsockets reads by the C library's recv and OpenSSL's SSL_read, in whose place the program's own are linked,
  * because there is no other way to a request's target before libwebsockets has decoded it (target.c). Only reads of
- * connections on their gateway's thread are changed. A request that was read together with the one before it is not.
+ * connections on their gateway's thread are changed. A request that arrives in the same read as the one before it is
+ * not changed.
  *
- * To go when libwebsockets decodes what it has found.
+ * Remove this when libwebsockets finds the end of a target before it decodes it.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
@@ -20,7 +21,7 @@ static struct connection *reading(int descriptor) {
   return connection && !connection->target.has_ended ? connection : NULL;
 }
 
-/* Reads until there is something to hand on, or nothing more to be had: `read` is what does it for one of the two. */
+/* Calls `read`, which is recv or SSL_read, until there is something to hand on, or nothing more to read. */
 static ssize_t read_line(struct connection *connection, uint8_t *into, size_t room, ssize_t (*read)(void *, void *, size_t), void *from) {
   struct target *target = &connection->target;
   for (;;) {

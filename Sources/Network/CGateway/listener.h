@@ -4,7 +4,7 @@
 
 #include "gateway.h"
 
-void listener_open(gateway *gateway); /* the configuration's is the gateway's */
+void listener_open(gateway *gateway); /* or takes over the configuration's socket */
 bool listener_adopt(gateway *gateway);
 int listener_accept(gateway *gateway);
 void listener_close(gateway *gateway);

@@ -34,9 +34,9 @@ static struct {
 } libev;
 
 /*
- * Whether the plugin is of the same build as libwebsockets, which loads it from the folder it was made for: the one
- * that it was itself loaded from, unless it came with a wheel of Python, to a machine that may have the plugin of
- * another version.
+ * Whether the plugin is of the same build as libwebsockets: it lies in the folder that libwebsockets was loaded from.
+ * libwebsockets itself looks in the folder that it was built for. In a Python wheel these differ, and the machine may
+ * have the plugin of another version there.
  */
 static bool has_plugin(void) {
   Dl_info library;
@@ -101,8 +101,8 @@ void loop_alarm_rang(gateway *gateway) {
   if (read(lws_get_socket_fd(gateway->loop.alarm), &times, sizeof times) < 0) return;
 }
 
-/* One alarm, for what comes first: what comes later and is not asked for again is done when the sessions are looked at,
-   at most WATCH_INTERVAL_US too late. */
+/* There is one alarm, set to the earliest time. Later times are not remembered: unless they are asked for again, their
+   work is done when the sessions are checked, at most WATCH_INTERVAL_US too late. */
 void loop_wake_in(gateway *gateway, lws_usec_t microseconds) {
 #ifdef __linux__
   lws_usec_t at = lws_now_usecs() + microseconds;

@@ -11,7 +11,7 @@ void loop_woken(gateway *gateway);
 bool loop_wake(gateway *gateway); /* any thread */
 bool loop_open_alarm(gateway *gateway);
 void loop_alarm_rang(gateway *gateway);
-void loop_wake_in(gateway *gateway, lws_usec_t microseconds); /* for what is scheduled with libwebsockets */
+void loop_wake_in(gateway *gateway, lws_usec_t microseconds); /* when something scheduled with libwebsockets is due */
 void loop_nudge(gateway *gateway);                            /* the same, at once */
 bool loop_run_once(gateway *gateway, bool waits);             /* false when libwebsockets gave up */
 void loop_destroy(gateway *gateway);

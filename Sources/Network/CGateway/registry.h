@@ -13,7 +13,7 @@ struct registry_entry {
 };
 
 struct registry {
-  uint32_t first, step; /* ids are those of this registry alone among `step` of them */
+  uint32_t first, step; /* number of this registry, among `step` registries with different ids */
   struct registry_entry *entries;
   uint32_t count, capacity, first_free, live;
 };

@@ -23,7 +23,7 @@ static const struct {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-/* That libwebsockets has no token for. */
+/* Headers that libwebsockets has no token for. */
 static const char *const custom_headers[] = {"last-event-id:", "sec-fetch-site:", "forwarded:"};
 enum { CUSTOM_HEADERS = sizeof custom_headers / sizeof *custom_headers };
 
@@ -188,7 +188,7 @@ static gateway_fault read_length(struct request *request, struct lws *wsi) {
     return length > 0 && strcasecmp(coding, "chunked") == 0 ? GATEWAY_NO_LENGTH : GATEWAY_UNKNOWN_CODING;
   }
   if (!has_length) {
-    /* There is no body then, though libwebsockets believes in one of 100 MiB. */
+    /* Without a length there is no body, but libwebsockets expects one of 100 MiB. */
     if (is_for_bodies(request->head.method)) request->keep_alive = false;
     return GATEWAY_NO_FAULT;
   }
@@ -199,7 +199,8 @@ static gateway_fault read_length(struct request *request, struct lws *wsi) {
   return GATEWAY_NO_FAULT;
 }
 
-/* Whether the connection goes on, and whether its body waits to be asked for. */
+/* Reads whether the connection stays open after the answer, and whether the client waits for "100 Continue" with the
+   body. */
 static void read_connection(struct request *request, struct lws *wsi) {
   char text[16];
   gateway_span connection = request->connection;

@@ -44,7 +44,8 @@ static void end(struct channel *channel, uint16_t code, const char *reason) {
   session_close(session_of(channel), code, reason);
 }
 
-/* Whether it has taken nothing for too long of what waits for it. Taking something is a sign of life. */
+/* Whether the peer has taken nothing of the frames that wait for it for too long. Taking something is a sign of
+   life. */
 static bool has_stalled(struct session *session, lws_usec_t now) {
   uint64_t progress = session->queued ? socket_progress(lws_get_socket_fd(session->wsi)) : session->progress;
   if (progress != session->progress) session_heard(session);
@@ -192,7 +193,7 @@ static int write_next(struct session *session) {
   return is_alone ? write_one(session) : write_gathered(session);
 }
 
-/* The frames in flight have left. */
+/* Called when the frames in flight have left. */
 static void landed(struct session *session) {
   session->queued -= session->bytes_in_flight;
   session->bytes_in_flight = 0;
@@ -227,7 +228,7 @@ int session_writable(struct session *session) {
   /* libwebsockets has closed by itself, for a frame that broke the protocol: nothing may follow. */
   if (lws_get_close_length(wsi)) session->ended = true;
   if (session->ended) return 0;
-  /* libwebsockets calls back only when what it kept has left. The peer has made room, so it is there. */
+  /* libwebsockets calls back only when what it kept has left. The peer has made room, which is a sign of life. */
   if (session->channel.copied) {
     landed(session);
     session_heard(session);

@@ -11,8 +11,8 @@ struct session {
   struct lws *wsi;
 
   size_t queued;        /* bytes of frames that have not left entirely */
-  size_t bytes_in_flight; /* of those that the kernel does not have entirely, but libwebsockets */
-  size_t sent;          /* of the payload of the first of them: see write_fragment */
+  size_t bytes_in_flight; /* bytes of frames in flight, which libwebsockets has and the kernel has not entirely */
+  size_t sent;          /* bytes sent of the first frame's payload: see write_fragment */
   lws_dll2_t due;       /* in the gateway's list */
   bool waits;           /* libwebsockets will call back when the socket has room */
   bool pinged, ping_due;

@@ -39,7 +39,7 @@ uint64_t socket_read_count(int descriptor) {
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &length) || ioctl(descriptor, FIONREAD, &unread)) return 0;
   return info.tcpi_bytes_received - (uint64_t)unread;
 #else
-  /* Never the same. */
+  /* Without the kernel's count: a number that never repeats. */
   static uint64_t count;
   (void)descriptor;
   return ++count;

@@ -12,7 +12,7 @@ uint64_t socket_read_count(int descriptor);
 bool socket_has_ended(int descriptor);
 /* Has the kernel give up a peer that acknowledges nothing for so long. */
 void socket_limit_patience(int descriptor, lws_usec_t patience);
-/* Nothing follows, and the peer is to know that nothing is missing. */
+/* Ends what is sent, so that the peer knows that nothing is missing. */
 void socket_end(struct lws *wsi);
 
 #endif

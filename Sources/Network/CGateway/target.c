@@ -18,7 +18,7 @@ static bool is_refused(const uint8_t *digits) {
   return is_digit_pair(digits, "00") || is_digit_pair(digits, "0A") || is_digit_pair(digits, "0D");
 }
 
-/* Whether these are less than an escape, and more may come. */
+/* Whether these bytes are the beginning of an escape, and more may come. */
 static bool may_become_escape(const uint8_t *at, const uint8_t *end) {
   return end - at == 1 || (end - at == 2 && strchr("0Ff", at[1]) && at[1]);
 }

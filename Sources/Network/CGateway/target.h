@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The part of the line with the target of a connection's next request that has come. All zero: nothing. */
+/* How far the line with the target of a connection's next request has come. All zero: nothing. */
 struct target {
   bool has_ended;
   uint8_t held_count; /* the beginning of an escape, whose end has not come */

@@ -19,7 +19,7 @@ struct timer {
 /* Calls `fire` once, after so long. Setting it again replaces the former time. */
 void timer_set(gateway *gateway, struct timer *timer, lws_usec_t microseconds, timer_action *fire);
 void timer_cancel(struct timer *timer);
-/* Every turn of the loop. */
+/* To be called in every turn of the loop. */
 void timer_keep(struct timer *timer);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "gateway.h"
 
-/* Another holder of the same; NULL when out of memory. */
+/* Makes another holder of the same certificate; NULL when out of memory. */
 gateway_certificate *certificate_copy(const gateway_certificate *pair);
 
 struct tls *tls_with(const gateway_certificate *certificate); /* NULL when out of memory */

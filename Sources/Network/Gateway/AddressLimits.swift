@@ -1,7 +1,7 @@
 internal import CGateway
 internal import Synchronization
 
-/// How many connections each address has, on all service threads together, and who speaks for others.
+/// How many connections each address has, on all service threads together, and which peers are proxies.
 ///
 /// Any thread: one lock.
 final class AddressLimits: Sendable {

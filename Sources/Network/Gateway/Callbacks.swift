@@ -5,7 +5,7 @@ final class CallbackContext {
   let gateway: Gateway
   let delegate: any GatewayDelegate
   private let rate: RateLimit
-  /// The use of it by sessions, by slot.
+  /// Each session's use of `rate`, by slot.
   private var messages: [RateLimit.Account] = []
 
   init(_ gateway: Gateway, _ delegate: any GatewayDelegate) {

@@ -1,7 +1,7 @@
 import Ground
 
-/// The sockets that a gateway listens on: one for each service thread, over which the system spreads connections, or
-/// one and the same for all of them, where it does not, and where the socket was passed on.
+/// The sockets that a gateway listens on: one for each service thread, over which the system spreads connections. If
+/// the system does not, or if the socket was passed on, all threads share one.
 struct ListeningSockets {
   let descriptors: [Int32]
   let port: Int
@@ -26,7 +26,7 @@ struct ListeningSockets {
     self.descriptors = descriptors
   }
 
-  /// Fails where anybody listens at the address, even one who would share it.
+  /// Fails if another process listens at the address, even if that process would share it.
   private static func first(_ configuration: GatewayConfiguration) throws(GatewayError) -> Int32 {
     let (host, port) = (configuration.host, configuration.port)
     guard let port = UInt16(exactly: port) else { throw GatewayError(message: "\(port) is not a port") }

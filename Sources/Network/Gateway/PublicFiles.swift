@@ -45,7 +45,7 @@ struct PublicFiles: Sendable {
   /// The regular file that a request's path names; nil when none is served.
   func open(_ path: String) -> File? {
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else { return nil }
-    // Hidden names are refused as asked for and as they turn out to be behind links.
+    // Hidden names are refused both in the request's path and in the real path behind links.
     let wanted = path.utf8.last == UInt8(ascii: "/") ? path + "index.html" : path
     guard !Self.hasHiddenPart(wanted.utf8), let real = Self.realPath(root + wanted), isInside(real) else { return nil }
     let descriptor = Ground.open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -77,8 +77,8 @@ struct PublicFiles: Sendable {
     return String(cString: real)
   }
 
-  /// Whether a script is asked for: `curl -o` saves the body of a 404 under its name, so there it is one that reports
-  /// the 404.
+  /// Whether a script is asked for. `curl -o` saves the body of a 404 under the script's name, so that body is a script
+  /// that reports the 404.
   static func isScript(_ path: String) -> Bool { type(of: path).hasPrefix("text/javascript") }
 
   private static func type(of path: String) -> String {

@@ -1,7 +1,7 @@
-/// How often something may happen: so many times a second for as long as one likes, and a burst of that after a pause.
+/// How often something may happen: a number of times a second without end, and a burst after a pause.
 ///
-/// Times are not counted. They are paid for up to a time, which each moves on by the interval of the rate, and which
-/// may run ahead of the clock by the burst.
+/// No events are counted: each moves a time (`paidUntil`) forward by the interval of the rate, and that time may be
+/// ahead of the clock by the length of a burst.
 package struct RateLimit: Sendable {
   /// Times a second; 0 for any number.
   package let perSecond: Int
@@ -13,7 +13,7 @@ package struct RateLimit: Sendable {
     self.burst = burst
   }
 
-  /// The use of it by one client.
+  /// One client's use of the limit.
   package struct Account: Sendable {
     /// Microseconds.
     fileprivate var paidUntil: Int64 = 0
@@ -24,10 +24,10 @@ package struct RateLimit: Sendable {
     package func isSettled(at now: Int64) -> Bool { paidUntil <= now }
   }
 
-  /// Takes one time.
+  /// Takes one unit.
   ///
   /// - Parameter now: microseconds.
-  /// - Returns: 0, or the microseconds until there is one to take.
+  /// - Returns: 0, or the microseconds until a unit can be taken.
   package func take(from account: inout Account, at now: Int64) -> Int64 {
     guard perSecond > 0 else { return 0 }
     let wait = wait(account, at: now)

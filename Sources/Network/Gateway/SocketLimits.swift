@@ -7,7 +7,7 @@ package struct SocketLimits: Sendable {
   /// Bytes queued for a session above which reading from it pauses.
   package var outboxLimit = 1 << 20
   /// Messages that a session may send a second for as long as it likes, its fragments counted; 0 for any number. A
-  /// faster session is read no faster.
+  /// session that sends faster is read at this rate.
   package var messageRate = 0
   /// Messages that a session may send at once, after a pause.
   package var messageBurst = 1_000
@@ -17,7 +17,7 @@ package struct SocketLimits: Sendable {
   package var limitsLoopback = false
   /// Bytes that may be on their way out, in frames, answers and streams; more answers get 503. 0 for any number.
   package var outgoingLimit = 0
-  /// The time in which a client must take something of what was sent to it; otherwise it is closed. Zero for a day.
+  /// The time in which a client must read something of what was sent to it; otherwise it is closed. Zero means one day.
   package var readTimeout = Duration.seconds(60)
   /// The time in which a request's head must have come, from the connection's opening or from its first byte; otherwise
   /// it is answered 408. Zero for no limit, as for bodies.

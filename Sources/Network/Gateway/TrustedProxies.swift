@@ -1,7 +1,6 @@
-/// The proxies whose word is taken for who a client is.
-/// A proxy that the operator trusts names the client of a request: it appends the address to the request's own list. So
-/// the list is read from its end, over trusted proxies, to the first other address; earlier entries are mere claims.
-/// Other peers are not believed.
+/// The proxies that are believed when they name a client. A proxy that the operator trusts names the client of a
+/// request: it appends the address to the request's own list. So the list is read from its end, over trusted proxies,
+/// to the first other address; earlier entries are mere claims. Other peers are not believed.
 package struct TrustedProxies: Sendable {
   /// The longest text that is read as an address, with its port.
   private static let longest = 63
@@ -23,8 +22,8 @@ package struct TrustedProxies: Sendable {
 
   package func trusts(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
-  /// The client of a request from `peer`. The search ends at an address that cannot be read, with the one that reported
-  /// it.
+  /// The client of a request from `peer`. At an address that cannot be read, the search ends with the address that
+  /// reported it.
   package func client(of peer: IPAddress, forwardedFor: String, forwarded: String) -> IPAddress {
     var client = peer
     let isForwarded = forwardedFor.isEmpty
@@ -66,7 +65,7 @@ package struct TrustedProxies: Sendable {
 /// Addresses that begin with the same bits.
 private struct AddressRange: Sendable {
   private let first: IPAddress
-  /// At least 96 for IPv4: `::/0` is IPv6 alone.
+  /// At least 96 for IPv4, so `::/0` matches IPv6 addresses only.
   private let bits: Int
 
   /// "10.0.0.0/8", "2001:db8::/32", or an address.

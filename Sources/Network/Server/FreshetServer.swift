@@ -5,8 +5,7 @@ package import LiveQuery
 package import Logging
 import Requests
 
-/// A running server: gateway in front, controllers behind, a writer aside. Its life, from the opening of the file to
-/// the end of the last thread.
+/// A running server, from opening the file to the end of the last thread: the gateway, the controllers and the writer.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 package final class FreshetServer: Sendable {
@@ -116,7 +115,7 @@ package final class FreshetServer: Sendable {
   /// Begins another epoch of the same file: earlier versions are no longer honoured, and every session gets another
   /// `hello`. Any thread.
   ///
-  /// - Parameter epoch: its name; nil for one that no other has.
+  /// - Parameter epoch: its name; nil for a new unique name.
   package func beginEpoch(_ epoch: String? = nil) { pool.beginEpoch(epoch) }
 
   /// Calls back when all lists can show a commit of an epoch or a later one. Any thread; any number may wait.
@@ -159,11 +158,11 @@ package final class FreshetServer: Sendable {
     }
   }
 
-  /// Stops in order: not ready, no new connections, what was asked to be written is written and answered, and nothing
-  /// else is; what was asked to be read is answered, every session is closed with 1001, and the threads end.
+  /// Stops in order: not ready, no new connections, transactions that were asked for are run and answered, and later
+  /// ones refused; waiting reads are answered, every session is closed with 1001, and the threads end.
   ///
-  /// Blocks for `grace` at most, for `transactionGrace` while transactions run, and once more until lists have their
-  /// states.
+  /// Blocks for at most `grace`, plus `transactionGrace` while transactions run, and the same again until lists show
+  /// their states.
   package func stop() {
     door.close()
     routes.reports.history.stop()

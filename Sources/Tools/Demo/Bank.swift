@@ -11,7 +11,7 @@ struct Bank: Sendable {
 
 /// How a bank ended.
 struct BankClosing: Sendable {
-  /// ISO 8601; a Friday, as in life.
+  /// ISO 8601; a Friday, as regulators usually close banks.
   var date: String
   /// Nil when no bank took it over.
   var acquirer: String?
@@ -20,9 +20,9 @@ struct BankClosing: Sendable {
 }
 
 extension Bank {
-  /// A bank as `generator` will have it.
+  /// A random bank.
   ///
-  /// - Parameter previous: the highest certificate so far, which this one's is above.
+  /// - Parameter previous: the highest certificate so far; the new bank's is higher.
   static func random(_ generator: inout DemoGenerator, after previous: Int) -> Bank {
     let city = BankNames.city(&generator)
     return Bank(
@@ -37,7 +37,7 @@ extension Bank {
 
   private static let stateChoice = WeightedChoice(states.map(\.1))
 
-  /// Where land was dear and lent upon, most banks failed.
+  /// States with their weights: most banks failed where loans on expensive land were common.
   private static let states: [(String, Int)] = [
     ("GA", 93), ("FL", 76), ("IL", 69), ("CA", 43), ("TX", 36), ("MN", 23), ("WA", 20), ("MO", 17), ("AZ", 16),
     ("MI", 14), ("NV", 12), ("OK", 12), ("LA", 12), ("KS", 11), ("WI", 11), ("CO", 10), ("MD", 10), ("NJ", 10),
@@ -57,7 +57,7 @@ extension BankClosing {
     generator.chance(percent: 6) ? nil : generator.element(of: BankNames.acquirers)
   }
 
-  /// A few millions to a few ten thousands: the magnitude first, for most banks are small.
+  /// Assets from 12 million to 32 billion dollars. The magnitude is drawn first, because most banks are small.
   fileprivate static func randomAssets(_ generator: inout DemoGenerator) -> Double {
     let magnitudes = [12...99, 80...400, 300...1_200, 1_000...9_000, 9_000...32_000]
     let tenths = magnitudes[magnitudeChoice.index(&generator)]
@@ -67,7 +67,7 @@ extension BankClosing {
   private static let magnitudeChoice = WeightedChoice([27, 45, 20, 7, 1])
   private static let yearChoice = WeightedChoice(years.map(\.1))
 
-  /// Two waves, that of the savings banks and that of 2009 to 2011.
+  /// Years with their weights: two waves, the savings banks' and that of 2009 to 2011.
   private static let years: [(Int, Int)] = [
     (1985, 8), (1986, 10), (1987, 12), (1988, 15), (1989, 17), (1990, 14), (1991, 11), (1992, 8), (2000, 2), (2001, 3),
     (2002, 4), (2004, 2), (2007, 3), (2008, 25), (2009, 140), (2010, 157), (2011, 92), (2012, 51), (2013, 24),

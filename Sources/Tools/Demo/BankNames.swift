@@ -1,4 +1,4 @@
-/// Names as they stood above doors, put together of words that many banks have had, in towns that are on no map.
+/// Names of banks, made of words that many banks' names have, in invented towns.
 enum BankNames {
   /// Such as "Farmers Savings Bank of Larkhaven, FSB".
   static func name(_ generator: inout DemoGenerator, city: String) -> String {

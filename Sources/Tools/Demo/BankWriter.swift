@@ -5,19 +5,19 @@ package enum BankChange: CaseIterable, Sendable {
   case acquirer, closingDate, insert, delete
 }
 
-/// The writer's changes of banks: seldom, so that a list of a few hundred rows can be read while it is followed.
+/// The writer's changes of banks. They are rare, so that a list of a few hundred rows can be read while it changes.
 ///
-/// The number of banks stays near `DemoDatabase.banks`, and what they are like stays as it was made: two banks exchange
-/// their dates, and banks that come are those that went before.
+/// The number of banks stays near `DemoDatabase.banks`, and so do their properties: two banks exchange their dates, and
+/// inserted banks are banks that were deleted before.
 struct BankWriter {
-  /// Banks there are, as far as this writer knows.
+  /// The number of banks, as far as this writer knows.
   private var count: Int
-  /// Banks that were deleted: they come back, with certificates of their own.
+  /// Banks that were deleted: they come back with new certificates.
   private var gone: [Bank] = []
 
   /// How far `count` may be from its target before chance no longer decides.
   private static let slack = 15
-  /// The newest closings, among which `frontPercent` of the changes are made: where a page looks that has just opened.
+  /// How many of the newest closings get `frontPercent` of the changes, because a page shows these first.
   private static let front = 30
   private static let frontPercent = 40
 

@@ -12,14 +12,14 @@ package enum DemoDatabase {
   package static let defaultSeed: UInt64 = 1
   /// Banks in every demo database, however many wells it has.
   package static let banks = 600
-  /// Certificates of banks are above.
+  /// All banks' certificates are higher than this.
   static let firstCertificate = 1_000
 
-  /// Rows between two calls of `progress`, and between two looks at whether the task was cancelled.
+  /// The number of rows between two calls of `progress`, and between two checks for cancellation.
   private static let stride = 2_000
 
-  /// Where the demo of so many rows is kept: in `$FRESHET_CACHE`, else in `freshet` below `$XDG_CACHE_HOME`, else in
-  /// `~/.cache/freshet`. The directory need not exist.
+  /// The path at which the demo with a number of rows is cached: in `$FRESHET_CACHE`, else in `freshet` below
+  /// `$XDG_CACHE_HOME`, else in `~/.cache/freshet`. The directory need not exist.
   package static func cachePath(
     rows: Int, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> String {
@@ -32,7 +32,7 @@ package enum DemoDatabase {
     return parent.appendingPathComponent("wells-\(rows).sqlite").path
   }
 
-  /// Whether the file is a demo database as this version makes them. False for what cannot be read.
+  /// Whether the file is a demo database as this version makes them. False if it cannot be read.
   package static func isCurrent(at path: String) -> Bool {
     let version = try? Connection(path).first("PRAGMA user_version") { $0.integer(0) }
     return version == Int64(DemoSchema.version)
@@ -40,7 +40,8 @@ package enum DemoDatabase {
 
   /// Makes the database, with its directory if need be.
   ///
-  /// - Parameter rows: wells; with fewer than there are counties, some counties have none. Banks there are `banks`.
+  /// - Parameter rows: wells; with fewer than there are counties, some counties have none. The number of banks is
+  ///   always `banks`.
   /// - Parameter progress: called with the number of rows so far, now and then and at the end. An error that it throws
   ///   ends the creation.
   /// - Throws: `FileMakingError` (`exists`: it never replaces a file), `CancellationError` when the task is cancelled,
@@ -60,7 +61,7 @@ package enum DemoDatabase {
     let insert = try PreparedStatement(db.raw, DemoSchema.insertWell)
     var generator = DemoGenerator(seed: seed)
     for row in 0..<rows {
-      // One for each county first, so that no county is empty.
+      // The first wells are one for each county, so that no county is empty.
       let well = Well.random(&generator, county: row < County.all.count ? row : nil)
       for (index, value) in well.values.enumerated() { insert.bind(value, at: Int32(index + 1)) }
       _ = try insert.step()
@@ -77,7 +78,7 @@ package enum DemoDatabase {
   }
 
   private static func addBanks(_ db: Connection, seed: UInt64) throws {
-    // A sequence of their own: what banks are like changes no well.
+    // Banks have random numbers of their own, so that changes of their making do not change the wells.
     var generator = DemoGenerator(seed: ~seed)
     var certificate = firstCertificate
     for _ in 0..<banks {

@@ -1,6 +1,6 @@
-/// Random numbers that a seed brings back, on every platform and in every version of Swift (SplitMix64).
-/// The standard library's `random(in:using:)` may change between versions; this generator does not, so that one seed
-/// gives the same database everywhere.
+/// Random numbers that a seed determines, on every platform and in every version of Swift (SplitMix64). The standard
+/// library's `random(in:using:)` may change between versions; this generator does not, so that one seed gives the same
+/// database everywhere.
 package struct DemoGenerator: Sendable {
   private var state: UInt64
 

@@ -42,7 +42,7 @@ enum DemoSchema {
 }
 
 extension Bank {
-  /// Puts the bank and its closing in, which the caller wraps into a transaction.
+  /// Inserts the bank and its closing, in the caller's transaction.
   func insert(_ db: Connection) throws {
     try db.run(
       "INSERT INTO bank(name, city, state, cert) VALUES (?, ?, ?, ?)",

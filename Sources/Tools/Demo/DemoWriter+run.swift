@@ -31,7 +31,8 @@ extension DemoWriter {
     let pause = writesPerSecond > 0 ? Duration.seconds(1 / writesPerSecond) : Duration.seconds(3600)
     var due = clock.now
     while true {
-      // From when it was due, not from when it was done, so that the rate is kept; but lost time is not made up for.
+      // The pause counts from when the transaction was due, not from its end, so that the rate is kept. A delay of more
+      // than one pause is not made up for.
       due = max(due + pause, clock.now - pause)
       guard waitForEndOfInput(until: due, clock) == false else { return }
       if writesPerSecond > 0, turn.isOurs {

@@ -4,9 +4,8 @@ package import Store
 /// Acts as another program: changes the demo's wells and now and then its banks, so that lists move.
 ///
 /// Which changes it makes follows from the seed and the rows it finds. It may run for months: the number of wells stays
-/// near `target`, and what they are like stays as it was made. Names and counties are exchanged between two wells, so
-/// that none becomes rare; depths and states are drawn as they were at first; and wells that come are those that went
-/// before.
+/// near `target`, and so do their properties. Names and counties are exchanged between two wells, so that none becomes
+/// rare; depths and states are drawn as they were at first; and inserted wells are wells that were deleted before.
 package struct DemoWriter {
   package enum Change: Hashable, Sendable {
     case well(WellChange), bank(BankChange)
@@ -17,9 +16,9 @@ package struct DemoWriter {
   }
 
   private var generator: DemoGenerator
-  /// Wells to come back to.
+  /// The number of wells to stay near.
   private let target: Int
-  /// Wells there are, as far as this writer knows.
+  /// The number of wells, as far as this writer knows.
   private var count: Int
   private var banks: BankWriter
   /// Values of wells that were deleted, in the order of `DemoSchema.insertWell`; they come back.
@@ -27,13 +26,13 @@ package struct DemoWriter {
 
   /// How far the number of wells may be from the target before chance no longer decides.
   private static let slack = 20
-  /// Rows of the beginning of the list, in the page's order, among which `frontPercent` of the changes are made:
-  /// where a page looks that has just opened.
+  /// How many rows at the beginning of the list, in the page's order, get `frontPercent` of the changes, because a page
+  /// shows these first.
   private static let front = 60
   private static let frontPercent = 40
   private static let bankPercent = 4
 
-  /// - Parameter target: nil for the number of wells there are now.
+  /// - Parameter target: nil for the present number of wells.
   package init(_ db: Connection, seed: UInt64, target: Int? = nil) throws {
     generator = DemoGenerator(seed: seed)
     count = try db.first("SELECT count(*) FROM well") { Int($0.integer(0)) } ?? 0
@@ -41,7 +40,7 @@ package struct DemoWriter {
     banks = try BankWriter(db)
   }
 
-  /// Makes one change, which the caller wraps into a transaction.
+  /// Makes one change, in the caller's transaction.
   @discardableResult
   package mutating func write(_ db: Connection) throws -> Change {
     if generator.chance(percent: Self.bankPercent) { return .bank(try banks.write(db, &generator)) }
@@ -126,7 +125,7 @@ package struct DemoWriter {
     try db.run(update, values + [.integer(other)])
   }
 
-  /// A well that is not begun has no date, and every other one has.
+  /// Sets a status, and the date that fits it: only a well that is not begun has none.
   private mutating func setStatus(_ db: Connection, _ id: Int64) throws {
     let status = Well.randomStatus(&generator)
     let date = Well.randomDate(&generator)

@@ -18,7 +18,7 @@ extension Well {
   private static let statusChoice = WeightedChoice([54, 13, 16, 6, 5, 3, 3])
   private static let countyChoice = WeightedChoice(County.all.map(\.weight))
 
-  /// A well as `generator` will have it, in the given county or in one that it chooses.
+  /// A random well, in the given county or a random one.
   static func random(_ generator: inout DemoGenerator, county: Int? = nil) -> Well {
     let status = randomStatus(&generator)
     return Well(

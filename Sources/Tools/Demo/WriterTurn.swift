@@ -1,6 +1,6 @@
 import Foundation
 
-/// Decides which of several demos on one file writes to it: the first. When that ends, for any reason, another demo
+/// Decides which of several demos on one file writes to it: the first one. When it ends, for any reason, another demo
 /// continues.
 ///
 /// Owner: the thread that writes. Mutable state: `isLocked`, which never becomes false again.
@@ -14,7 +14,7 @@ final class WriterTurn {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Never waits. Where no such file can be made, all processes write.
+  /// Whether this process writes. Never waits. If the lock file cannot be made, all processes write.
   var isOurs: Bool {
     if descriptor < 0 || isLocked { return true }
     isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0

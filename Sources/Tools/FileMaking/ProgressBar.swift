@@ -1,6 +1,6 @@
 import Foundation
 
-/// How far a long task is, on standard error: a bar on a terminal, elsewhere a line for each quarter.
+/// The progress of a long task, on standard error: a bar on a terminal, elsewhere a line for each quarter.
 package struct ProgressBar {
   private let title: String
   private let total: Int
@@ -11,7 +11,7 @@ package struct ProgressBar {
 
   private static let cells = 32
 
-  /// - Parameter total: what `update` reaches at the end.
+  /// - Parameter total: the value that `update` reaches at the end.
   package init(_ title: String, total: Int) {
     self.init(title, total: total, isTerminal: isatty(STDERR_FILENO) == 1) { text in
       FileHandle.standardError.write(Data(text.utf8))

@@ -32,7 +32,7 @@ struct UnfinishedFile {
     let isSynced = descriptor >= 0 && fsync(descriptor) == 0
     if descriptor >= 0 { close(descriptor) }
     guard isSynced else { throw failure("write") }
-    // A log that belongs to an earlier file of the name would be taken for this one's.
+    // SQLite would take a -wal left by an earlier file of this name for the new file's.
     for suffix in Self.companions { unlink(finalPath + suffix) }
     // Not rename(2), which would replace a file that another process may have made meanwhile.
     guard link(path, finalPath) == 0 else {

@@ -122,7 +122,7 @@ struct Changes: ParsableCommand {
     return LineHandler()
   }
 
-  /// Where it is kept how far this consumer is; nil: it is not.
+  /// The keeper of this consumer's position; nil: it is not kept.
   private func position(_ settings: Settings, _ logger: Logger) throws -> ChangesPosition? {
     guard once || exec != nil || webhook != nil || since != nil else { return nil }
     guard let folder = state.folder(settings) else {

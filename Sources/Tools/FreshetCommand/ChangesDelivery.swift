@@ -10,12 +10,12 @@ import Wire
 /// Handles a commit's changes.
 protocol ChangesHandler {
   /// - Parameters:
-  ///   - position: names it, also when it is handed over again.
-  /// - Returns: nil when it was taken; otherwise why not.
+  ///   - position: identifies the commit; the same for a retry.
+  /// - Returns: nil when the handler has taken it; otherwise the reason why not.
   func take(_ line: [UInt8], position: String) -> String?
 }
 
-/// Hands each message over until it was taken, and notes how far it is.
+/// Hands each message to the handler until it takes it, and notes the position.
 struct ChangesDelivery {
   private let handler: any ChangesHandler
   private let position: ChangesPosition?
@@ -74,7 +74,7 @@ struct ChangesDelivery {
   }
 }
 
-/// To standard output.
+/// Writes lines to standard output.
 struct LineHandler: ChangesHandler {
   func take(_ line: [UInt8], position: String) -> String? {
     FileHandle.standardOutput.write(Data(line))
@@ -82,7 +82,7 @@ struct LineHandler: ChangesHandler {
   }
 }
 
-/// To a shell's command, at its standard input.
+/// Runs a shell command with each line at its standard input.
 struct CommandHandler: ChangesHandler {
   private let command: String
 
@@ -97,7 +97,7 @@ struct CommandHandler: ChangesHandler {
     process.standardInput = input
     do {
       try process.run()
-      // It may end without reading all of it. The next command is run with the signal as it was.
+      // The command may end without reading all of its input. SIGPIPE is restored before the next command runs.
       let former = signal(SIGPIPE, SIG_IGN)
       defer { signal(SIGPIPE, former) }
       try? input.fileHandleForWriting.write(contentsOf: Data(line))
@@ -108,7 +108,7 @@ struct CommandHandler: ChangesHandler {
   }
 }
 
-/// To an address, as https://www.standardwebhooks.com has it.
+/// Posts to an address, as https://www.standardwebhooks.com specifies.
 struct WebhookHandler: ChangesHandler {
   private let url: URL
   private let secret: [UInt8]?

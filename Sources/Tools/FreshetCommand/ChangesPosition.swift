@@ -18,7 +18,7 @@ final class ChangesPosition {
     known = text?.isEmpty == false ? text : nil
   }
 
-  /// The consumer has taken everything up to here.
+  /// Notes that the consumer has taken everything up to a position.
   func note(_ position: String) throws {
     known = position
     let temporary = path + ".tmp"

@@ -4,12 +4,13 @@ import Requests
 import Synchronization
 import Wire
 
-/// The feed's messages for the command, in their order. The queue is short: the feed continues when they were taken.
+/// The feed's messages for the command, in their order. The queue stays short, because the feed continues only when
+/// they are taken.
 final class ChangesQueue: SubscriptionOutput {
   enum Item: Sendable {
     case message(ChangesMessage)
     case failure(FreshetError)
-    /// Everything has been said; with the position, or nil where the feed has ended.
+    /// All messages so far were delivered; with the position, or nil if the feed has ended.
     case caughtUp(String?)
     case stop
   }
@@ -22,13 +23,13 @@ final class ChangesQueue: SubscriptionOutput {
     isThere.signal()
   }
 
-  /// The next one; waits for it.
+  /// Waits for the next item.
   func take() -> Item {
     isThere.wait()
     return items.withLock { $0.removeFirst() }
   }
 
-  /// The next one that has come in time.
+  /// Waits for the next item; nil if none comes in time.
   func take(within seconds: Double) -> Item? {
     guard isThere.wait(timeout: .now() + seconds) == .success else { return nil }
     return items.withLock { $0.removeFirst() }

@@ -65,15 +65,15 @@ struct Check: ParsableCommand {
   }
 }
 
-/// A configuration looked up in a database.
+/// Checks a configuration against a database.
 private struct ConfigurationCheck {
   private let configuration: ConfigurationFile
   private let access: AccessSettings
-  /// Where `access` stands in the file.
+  /// The path of `access` in the file.
   private let place: String
   /// Nil: the database is the only one.
   private let database: DatabaseName?
-  /// With the lines where they stand.
+  /// Problems, each with its line in the file.
   private(set) var problems: [String] = []
   private var lines: [String] = []
   var report: String { lines.joined(separator: "\n") }
@@ -128,7 +128,7 @@ private struct ConfigurationCheck {
     }
   }
 
-  /// - Parameter path: of what is wrong, in the file.
+  /// - Parameter path: the path in the file of the wrong setting.
   private mutating func add(_ path: String, _ sentence: String) {
     problems.append(configuration.mistake(at: place + path, (database.map { "\($0): " } ?? "") + sentence))
   }
@@ -175,7 +175,7 @@ private struct ConfigurationCheck {
     lines.append("  may write \(run.isEmpty ? "nothing" : run.joined(separator: ", "))")
   }
 
-  /// Rows that published queries show a role, and its own queries would not.
+  /// Warnings of published queries that show a role rows that its own queries would not.
   private func warnings(
     of queries: [PublishedQuery], for role: Role, _ schema: DatabaseSchema, _ location: String
   ) -> [String] {

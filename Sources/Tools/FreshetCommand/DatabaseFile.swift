@@ -2,7 +2,7 @@ import Foundation
 import LiveQuery
 import Store
 
-/// One sentence on stderr and exit code 1.
+/// A failure that ends the command with one sentence on stderr and exit code 1.
 struct CommandFailure: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
@@ -10,9 +10,9 @@ struct CommandFailure: Error, CustomStringConvertible {
 
 /// The database file that a command was given.
 enum DatabaseFile {
-  /// The absolute path of an SQLite file that is there and can be read.
+  /// The absolute path of an existing SQLite file that can be read.
   ///
-  /// - Parameter isWaited: whether a locked file will do: it is waited for.
+  /// - Parameter isWaited: whether a locked file is accepted, because the command waits for it.
   static func existing(_ path: String, isWaited: Bool = false) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     var isDirectory: ObjCBool = false
@@ -32,7 +32,7 @@ enum DatabaseFile {
 
   static func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// That a file is not there, and which was probably meant.
+  /// The sentence that a file is missing, with the file that was probably meant.
   static func absence(_ path: String) -> String {
     let url = URL(fileURLWithPath: path)
     let folder = url.deletingLastPathComponent().path
@@ -52,8 +52,9 @@ enum DatabaseFile {
 
   /// Whether a file begins as SQLite's do.
   ///
-  /// Only while nothing in this process has the database open: POSIX drops all its locks on a file when any descriptor
-  /// of that file is closed, and others would then take themselves for the last and delete the -wal.
+  /// Call it only while nothing in this process has the database open: when a descriptor of a file is closed, POSIX
+  /// drops all locks that the process has on the file, and another process could then close the database as the last
+  /// one and delete the -wal.
   private static func isDatabase(_ path: String) -> Bool {
     var about = stat()
     guard stat(path, &about) == 0, about.st_mode & S_IFMT == S_IFREG, let file = FileHandle(forReadingAtPath: path)
@@ -63,8 +64,7 @@ enum DatabaseFile {
     return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
   }
 
-  /// The absolute path of an SQLite file that can be read, of one that is locked, or of one that is not there yet, in a
-  /// directory that is.
+  /// The absolute path of an SQLite file that can be read, is locked, or does not exist yet. Its directory must exist.
   static func expected(_ path: String) throws -> String {
     let absolute = URL(fileURLWithPath: path).standardizedFileURL.path
     if isThere(absolute) { return try existing(path, isWaited: true) }

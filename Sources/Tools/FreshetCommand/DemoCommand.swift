@@ -19,7 +19,8 @@ struct Demo: ParsableCommand {
   @Option(help: "Transactions that the second process writes in a second; 0 for none.")
   var writesPerSecond = 5.0
 
-  // On this machine pages may write anyway, and beyond it this is not enough: the server says what is.
+  // Hidden: on this machine pages may write anyway, and beyond it this flag alone is not enough. The server's error
+  // names the option that is.
   @Flag(help: .hidden)
   var allowWrites = false
 
@@ -42,7 +43,7 @@ struct Demo: ParsableCommand {
     try options.serve(.one(path), allowsWrites: allowWrites || address.listening.isLoopback) { server in
       writer = try WriterProcess(path: path, writesPerSecond: writesPerSecond, target: rows)
       print("Open \(server.scheme)://\(Demo.reachable(options.host)):\(server.port)/ (Ctrl-C ends it)")
-      // A pipe is not a terminal: without this, who waits for the line waits forever.
+      // Output to a pipe is buffered: without flushing, a program that waits for the line would wait forever.
       fflush(nil)
     }
   }
@@ -51,10 +52,10 @@ struct Demo: ParsableCommand {
   private func prepare(_ path: String) throws {
     if FileManager.default.fileExists(atPath: path) {
       if DemoDatabase.isCurrent(at: path) { return }
-      // The cache of another version, or a leftover of a broken disk: it is the demo's own file.
+      // The cached file may be another version's, or damaged. It is the demo's own file, so it is replaced.
       for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
-    // From here on Ctrl-C is looked for instead of ending the process, so that nothing unfinished stays.
+    // From here on Ctrl-C is checked for and does not end the process at once, so that no unfinished file stays.
     let signals = TerminationSignals()
     var bar = ProgressBar("Making \(rows) wells", total: rows)
     do {
@@ -63,7 +64,7 @@ struct Demo: ParsableCommand {
         if signals.isPending { throw CommandFailure("interrupted; nothing was made") }
       }
     } catch let error as FileMakingError where error.code == .exists {
-      // Another demo, started at the same time, was faster.
+      // Another demo that was started at the same time has made the file.
     } catch let error as FileMakingError {
       throw CommandFailure(error.message)
     }
@@ -76,7 +77,7 @@ struct Demo: ParsableCommand {
   }
 }
 
-/// The second process of the demo: not for people.
+/// The command of the demo's second process. Users do not call it.
 struct DemoWriterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo-writer", abstract: "Change the demo's wells and banks until standard input ends.",

@@ -6,10 +6,10 @@ import Synchronization
 ///
 /// It ends as it does at a second signal, so that the waiting process sees which signal ended it.
 ///
-/// The thread for it is there from the beginning: a new one may need what hangs (its first allocation may open files).
+/// Its thread is made at the start: making a new one may need what hangs (its first allocation may open files).
 final class ForcedEnd: Sendable {
-  /// Longer than an orderly end takes: `ServerConfiguration.grace` for transactions and again for clients. Docker kills
-  /// after ten seconds.
+  /// Seconds, longer than an orderly end takes: `ServerConfiguration.grace` for transactions and again for clients.
+  /// Docker kills after ten seconds.
   static let patience = 8
 
   private let signal = Mutex<Int32>(0)
@@ -20,7 +20,7 @@ final class ForcedEnd: Sendable {
       isScheduled.wait()
       let signal = signal.withLock { $0 }
       Thread.sleep(forTimeInterval: TimeInterval(Self.patience))
-      // In case the log is not read.
+      // SIGALRM ends the process if writing the line below blocks, because no program reads the log.
       _ = Foundation.signal(SIGALRM, SIG_DFL)
       alarm(1)
       logger.critical("still not stopped after \(Self.patience) seconds: ended by force")

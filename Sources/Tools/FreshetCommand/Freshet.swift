@@ -21,7 +21,7 @@ struct Freshet: ParsableCommand {
       DemoWriterCommand.self,
     ])
 
-  /// With the commit, where the build knows it.
+  /// The version, with the commit if the build knows it.
   private static var version: String {
     system_build_commit().map { "\(freshetVersion) (\(String(cString: $0)))" } ?? freshetVersion
   }

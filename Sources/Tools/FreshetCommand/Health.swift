@@ -47,7 +47,8 @@ struct Health: ParsableCommand {
     return "\(door.certificate == nil ? "http" : "https")://\(host):\(try settings.port() ?? 8_080)/healthz"
   }
 
-  /// Where a server is reached that listens at an address: at any address, on loopback too.
+  /// The address at which a server is reached that listens at a host: one that listens at all addresses is reached on
+  /// loopback.
   private static func reached(_ host: String) -> String {
     switch host {
     case "0.0.0.0": "127.0.0.1"

@@ -8,7 +8,7 @@ struct Notices {
   private let path: String?
   private let absence: String?
 
-  /// Only while nothing in this process has a database open, as `DatabaseFile.isThere`.
+  /// To be called only while nothing in this process has a database open, because it opens and closes files.
   init(_ served: ServeOptions.Served) {
     switch served {
     case .one(let path):

@@ -1,7 +1,7 @@
 import Foundation
 import Ground
 
-/// The socket that systemd passes to a service that it starts for one (sd_listen_fds(3)): it listens already.
+/// The listening socket that systemd passes to a service with socket activation (sd_listen_fds(3)).
 enum PassedSocket {
   private static let first: Int32 = 3
 

@@ -5,11 +5,11 @@ import Logging
 import Store
 import Synchronization
 
-/// A copy of a database that another program keeps for itself, such as a browser's: SQLite cannot open the original.
-/// The original's bytes are copied, without a lock, and taken if neither a checkpoint nor a transaction was writing to
-/// them meanwhile: the database file is the same before and after, and its -wal of one generation. The contents are
-/// then brought into the served copy in one transaction, so that lists get patches. Whenever the original changes, this
-/// is done again.
+/// A copy of a database that another program keeps locked, such as a browser's: SQLite cannot open the original. The
+/// original's bytes are copied, without a lock, and taken if neither a checkpoint nor a transaction was writing to them
+/// meanwhile: the database file is the same before and after, and its -wal of one generation. The contents are then
+/// brought into the served copy in one transaction, so that lists get patches. Whenever the original changes, this is
+/// done again.
 ///
 /// The original must not be opened by SQLite in this process: closing it here would drop locks.
 // @unchecked: everything but `stops` belongs to one thread: the caller's until `start`, then its own.
@@ -17,7 +17,7 @@ final class PrivateCopy: @unchecked Sendable {
   /// The file to serve.
   let path: String
   private let original: String
-  /// Where the original's bytes go first.
+  /// The file into which the original's bytes are copied first.
   private let raw: String
   private let folder: String
   private let stops = Atomic<Bool>(false)
@@ -28,7 +28,7 @@ final class PrivateCopy: @unchecked Sendable {
   private var shown: Source?
   private var hasWarned = false
 
-  /// How the original's files are, as far as the system says.
+  /// The state of the original's files, as far as the system reports it.
   private struct Source: Equatable {
     let database: DiskState
     let log: DiskState?
@@ -36,9 +36,9 @@ final class PrivateCopy: @unchecked Sendable {
     let generation: Data?
   }
 
-  /// Between two looks at the original, in seconds; also the least time between two copies.
+  /// The time between two checks of the original, in seconds, and the least time between two copies.
   private static let interval = 0.1
-  /// Copying takes at most a fifth of the time.
+  /// Seconds of rest per second of copying: copying takes at most a fifth of the time.
   private static let restPerWork = 4.0
   /// How long the first copy may take, in seconds.
   private static let patience = 10.0
@@ -95,13 +95,13 @@ final class PrivateCopy: @unchecked Sendable {
 
   // MARK: - Renewing
 
-  /// - Returns: whether the copy shows what the original had when this began.
+  /// - Returns: whether the copy shows the original as it was when this began.
   private func renew() throws -> Bool {
     guard let before = source() else { return false }
     if before == shown { return true }
     guard before.database.isSettled, !DiskState.hasActiveJournal(original) else { return false }
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: raw + suffix) }
-    // In this order: the -wal continues what the file has.
+    // The -wal is copied before the file that it continues.
     if before.log != nil { try FileManager.default.copyItem(atPath: original + "-wal", toPath: raw + "-wal") }
     try FileManager.default.copyItem(atPath: original, toPath: raw)
     guard let after = source(), after.database == before.database, after.generation == before.generation,
@@ -121,19 +121,19 @@ final class PrivateCopy: @unchecked Sendable {
     return Source(database: database, log: log, generation: try? file?.read(upToCount: 32))
   }
 
-  /// Brings what was copied into the served file.
+  /// Copies the contents of the raw copy into the served file.
   private func take() throws {
     let source = try Connection(raw, .writing, isPrivate: true)
     let size = try source.first("PRAGMA page_size") { $0.integer(0) } ?? 4_096
     let served = try served ?? make(pageSize: size)
     try source.copy(into: served)
-    // No other connection commits to it, so nothing can start the -wal over meanwhile.
+    // No other connection commits to the served file, so nothing can restart its -wal meanwhile.
     try served.run("PRAGMA wal_checkpoint(PASSIVE)")
   }
 
   private func make(pageSize: Int64) throws -> Connection {
     let made = try Connection(path, .making)
-    // SQLite copies into a file in WAL mode only where both have pages of one size.
+    // SQLite's backup into a file in WAL mode needs the same page size in both.
     try made.run("PRAGMA page_size = \(pageSize); PRAGMA journal_mode = WAL")
     served = made
     return made

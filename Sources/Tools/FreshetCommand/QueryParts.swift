@@ -1,7 +1,7 @@
 import ArgumentParser
 import TerminalWatch
 
-/// The parts of a query that have an option of their own; they go before what the query's JSON says.
+/// The parts of a query that have an option of their own; they override the query's JSON.
 struct QueryParts: ParsableArguments {
   @Option(help: ArgumentHelp("A whole SELECT, instead of a query given as an argument.", valueName: "select"))
   var sql: String?
@@ -49,8 +49,8 @@ struct QueryParts: ParsableArguments {
     help: ArgumentHelp("A value that is shown with the list; can be repeated.", valueName: "name=select"))
   var alongside: [String] = []
 
-  /// - Parameter query: JSON, or what to select from.
-  /// - Parameter name: of a published query, instead.
+  /// - Parameter query: JSON, a SELECT, or a table's name.
+  /// - Parameter name: the name of a published query, in place of `query`.
   func query(_ query: String?, name: String? = nil) throws -> WatchQuery {
     var watched = WatchQuery()
     watched.query = query

@@ -21,8 +21,8 @@ struct ReplicationOptions: ParsableArguments {
     if publish != nil, replicate != nil { throw ValidationError("--publish or --replicate, not both.") }
   }
 
-  /// Flags first, then variables, then the configuration file, whose other settings of a log hold for it wherever it is
-  /// said to be.
+  /// Flags first, then variables, then the configuration file. The file's other settings also hold for a log whose
+  /// address a flag or variable gives.
   func settings(_ settings: Settings) throws -> ReplicationSettings? {
     let variables = [
       ("FRESHET_PUBLISH", ReplicationSettings.Role.publisher), ("FRESHET_REPLICATE", .replica),

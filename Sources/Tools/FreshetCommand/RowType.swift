@@ -6,7 +6,7 @@ struct RowType {
   /// The kind of a column's values, by its declared type.
   enum Kind {
     case integer, real, number, text, blob, any
-    /// A text out of these.
+    /// A text from this list.
     case oneOf([String])
 
     init(declared type: String) {
@@ -16,7 +16,8 @@ struct RowType {
       case .text: self = .text
       case .real: self = .real
       case .blob where !type.isEmpty: self = .blob
-      // By the usual meaning of the words. A column of another type, or without one, stores any value.
+      // Other types are read by the usual meaning of their words. A column of an unknown type, or without one, stores
+      // any value.
       case .blob, .numeric, nil:
         if upper.hasPrefix("BOOL") {
           self = .integer
@@ -37,7 +38,7 @@ struct RowType {
     /// A column of unknown kind has NULL in its type.
     fileprivate var mayBeNull: Bool { if case .any = kind { false } else { isOptional } }
 
-    /// Whether languages take it for a name of their own as it is.
+    /// Whether the name is a valid identifier as it is.
     fileprivate var hasPlainName: Bool {
       name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") } && name.first?.isNumber == false
     }
@@ -56,7 +57,7 @@ struct RowType {
 
   init(_ table: DatabaseTable) {
     let keys = table.columns.filter { $0.keyPosition > 0 }
-    // Any other key of a table with rowids may be NULL, which SQLite keeps for old files' sake.
+    // Other primary keys of rowid tables may contain NULL: SQLite allows it for compatibility.
     let isKeyNotNull = table.isWithoutRowid || (keys.count == 1 && keys[0].type.uppercased() == "INTEGER")
     self.init(
       name: table.name, source: "The \(table.kind == "virtual" ? "table" : table.kind) \(table.name)",
@@ -84,14 +85,14 @@ struct RowType {
     }
   }
 
-  /// Types of both languages that the declarations name, or that cannot be declared.
+  /// Names of types that the declarations use, or that cannot be declared, in both languages.
   private static let referred: Set<String> = [
     "Any", "AnyValue", "CodingKey", "Literal", "Optional", "TypedDict", "None", "True", "False", "CodingKeys", "Data",
     "Decodable", "Double", "Hashable", "Int", "Protocol", "Self",
     "Sendable", "SQLValue", "String", "Type", "Uint8Array",
   ]
 
-  /// On one line of a comment, whatever the name has in it.
+  /// The name for one line of a comment, whatever characters it has.
   fileprivate var comment: String {
     source.map { $0.isNewline || $0.unicodeScalars.contains { $0.value < 0x20 } ? " " : String($0) }.joined()
       .replacing("*/", with: "*\u{200B}/")
@@ -162,7 +163,7 @@ extension RowType {
         switch column.kind {
         case .integer: "Int"
         case .real, .number: "Double"
-        // A further value of a later CHECK must not end a program.
+        // A CHECK may get further values later, and decoding them must not fail.
         case .text, .oneOf: "String"
         case .blob: "Data"
         case .any: "SQLValue"
@@ -230,7 +231,7 @@ extension RowType {
 }
 
 extension String {
-  /// In a text between three quotes.
+  /// The name as it stands between three quotes in Python.
   fileprivate var pythonText: String { replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") }
 
   /// As a string literal, which JavaScript, Swift and Python write alike for characters of names.

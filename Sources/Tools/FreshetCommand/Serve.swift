@@ -45,7 +45,8 @@ struct Serve: ParsableCommand {
     help: "Wait for a file that is not there. (default: in a terminal it is an error, otherwise it is waited for)")
   var wait: Bool?
 
-  /// By hand, a file that is missing is a misspelt name. A service can start before the program that makes the file.
+  /// If a user starts the server, a missing file is probably a misspelt name. A service may start before the program
+  /// that makes the file.
   private var waits: Bool { wait ?? (isatty(STDERR_FILENO) == 0) }
 
   @Option(
@@ -63,7 +64,7 @@ struct Serve: ParsableCommand {
     guard let first = paths.first else { throw ValidationError("Missing expected argument '<db>'") }
     let allowsWrites = try allowWrites || settings.flag("FRESHET_ALLOW_WRITES") ?? file.allowWrites ?? false
     if paths.count == 1, first.hasSuffix("/"), try options.replication.settings(settings)?.role == .replica {
-      // A replica makes its files, and the folder with them.
+      // A replica makes its files and their folder.
       do { try FileManager.default.createDirectory(atPath: first, withIntermediateDirectories: true) } catch {
         throw CommandFailure("cannot make the folder \(first): \(error.localizedDescription)")
       }
@@ -87,7 +88,7 @@ struct Serve: ParsableCommand {
       throw CommandFailure("--copy serves a copy, which is not published or replicated")
     }
     var options = options
-    // The next start makes another copy.
+    // The next start makes a new copy, so no state is kept.
     (options.state.noState, options.state.state) = (true, nil)
     let copy = try PrivateCopy(of: path)
     defer { copy.stop() }
@@ -164,7 +165,7 @@ struct ServeOptions: ParsableArguments {
     _ served: Served, allowsWrites: Bool, _ settings: Settings = Settings(),
     whenListening: (FreshetServer) throws -> Void = { _ in }
   ) throws {
-    // First of all: from here on a signal waits until there is a server to stop, or to reload.
+    // Signals are blocked first: from here on they wait until there is a server to stop or reload.
     let signals = TerminationSignals()
     system_keep_little_free_memory()
     let level = logLevel
@@ -178,7 +179,8 @@ struct ServeOptions: ParsableArguments {
     let end = ForcedEnd(logger)
     let failure = Failure()
     configuration.ending.mustEnd = { failure.end(because: $0) }
-    // Before the server: closing a file, however it was opened, takes all locks from it that this process has.
+    // Made before the server opens files, because closing any descriptor of a file drops all locks that this process
+    // has on it.
     let notices = Notices(served)
     let host = configuration.listening.host
 

@@ -14,7 +14,7 @@ struct ServerAccessOptions: ParsableArguments {
   var token: String? { tokenOption ?? Variables.text("FRESHET_TOKEN") }
 }
 
-/// Which authorities vouch for a server's certificate.
+/// Options for the authorities that are trusted for a server's certificate.
 struct TrustOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -44,7 +44,7 @@ final class ServerConnection {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// To the first address that accepts; -1 if none does.
+  /// Connects to the first address that accepts; -1 if none does.
   private static func connect(_ list: UnsafeMutablePointer<addrinfo>?, _ patience: Int) -> Int32 {
     var next = list
     while let address = next?.pointee {
@@ -62,7 +62,7 @@ final class ServerConnection {
 
   private func startTLS(_ host: String, _ trust: Trust) throws(Failure) {
     let context = SSL_CTX_new(TLS_client_method())
-    // The session keeps it.
+    // The session keeps a reference of its own.
     defer { SSL_CTX_free(context) }
     if case .authorities(let file) = trust {
       SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -95,7 +95,7 @@ final class ServerConnection {
   }
 
   struct Answer {
-    /// The first line; empty when no answer came in time.
+    /// The status line; empty when no answer came in time.
     let status: String
     let body: String
 

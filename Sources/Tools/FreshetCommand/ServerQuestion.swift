@@ -2,18 +2,18 @@ import Foundation
 import LiveQuery
 import Wire
 
-/// A question of a command to a server, by HTTP.
+/// A command's HTTP request to a server.
 struct ServerQuestion {
   private let server: String
   private let access: ServerAccessOptions
 
   init(_ server: String, _ access: ServerAccessOptions) { (self.server, self.access) = (server, access) }
 
-  /// Whether an argument is the address of one, and not a path.
+  /// Whether an argument is a server's address, and not a path.
   static func isServer(_ text: String) -> Bool { ["http://", "https://"].contains { text.lowercased().hasPrefix($0) } }
 
-  /// - Parameter route: with a slash first.
-  /// - Throws: one sentence, also for an answer that is a problem.
+  /// - Parameter route: the route's path, with a leading slash.
+  /// - Throws: one sentence, also if the server answers with an error.
   func answer(_ route: String, _ items: [URLQueryItem] = []) throws -> [UInt8] {
     guard var address = URLComponents(string: server), let host = address.host else {
       throw CommandFailure("\(server) is no http or https address")
@@ -36,7 +36,7 @@ struct ServerQuestion {
     } catch { throw CommandFailure(error.sentence) }
   }
 
-  /// The sentence of an answer that is a problem.
+  /// The sentence of an error answer.
   private static func problem(_ body: String) -> String? {
     guard case .object(let members)? = try? JSONParser.parse(body), case .string(let code)? = members["code"] else {
       return nil

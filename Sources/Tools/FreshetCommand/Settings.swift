@@ -24,7 +24,7 @@ struct Settings {
   }
 
   func port() throws -> Int? {
-    // Kubernetes sets a variable of this name to `tcp://…` where a service is called freshet.
+    // Kubernetes sets a variable of this name to `tcp://…` if a service is called freshet.
     guard let text = text("FRESHET_PORT"), !text.hasPrefix("tcp://") else { return file.port }
     guard let port = Int(text), (0...65_535).contains(port) else {
       throw CommandFailure("FRESHET_PORT must be 0 to 65535")
@@ -46,7 +46,7 @@ struct Settings {
     return value
   }
 
-  /// The values of a flag that can be repeated, or of a variable; nil where neither is given.
+  /// The values of a flag that can be repeated, or of a variable; nil if neither is given.
   ///
   /// - Parameter mistake: the error in one of them.
   func list(

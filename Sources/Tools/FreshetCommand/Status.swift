@@ -53,7 +53,7 @@ struct Status: ParsableCommand {
 }
 
 extension StatusReport {
-  /// For people.
+  /// The report as text.
   fileprivate var table: String {
     var rows = [["ROLE", "HOST", "FILE", "COMMIT", "BATCH", "LAG", "STATE"]]
     for server in servers {
@@ -68,7 +68,7 @@ extension StatusReport {
       zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: "  ")
         .trimmingCharacters(in: .whitespaces)
     }
-    // A folder has too many servers to add their logs.
+    // A folder has a log for each file: too many to list.
     if servers.contains(where: { $0.name != nil }) { return lines.joined(separator: "\n") }
     if let log {
       lines.append("log: \(log.messages) messages, \(log.bytes) bytes, from \(log.first) to \(log.last)")

@@ -1,17 +1,17 @@
 import Ground
 
-/// SIGTERM, SIGINT and SIGHUP: waited for by the main thread instead of interrupting whatever thread they hit.
+/// SIGTERM, SIGINT and SIGHUP: the main thread waits for them, so that they interrupt no other thread.
 struct TerminationSignals {
   private var signals = sigset_t()
 
-  /// Blocks them for this thread and those that it makes from now on.
+  /// Blocks the signals for this thread and the threads that it makes from now on.
   init() {
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// The first that ends the process. The next one ends it at once, but for SIGHUP.
+  /// Waits for the first signal that ends the process. The next one, except SIGHUP, ends it at once.
   ///
   /// - Parameter hangUp: called at every SIGHUP, which ends nothing.
   func wait(hangUp: () -> Void) -> Int32 {
@@ -30,7 +30,7 @@ struct TerminationSignals {
     return [SIGTERM, SIGINT, SIGHUP].contains { sigismember(&pending, $0) == 1 }
   }
 
-  /// Undoes the blocking in a process started by one that blocks: a child inherits it.
+  /// Unblocks the signals in a child process, which inherits the blocking.
   static func unblock() {
     var signals = TerminationSignals().signals
     pthread_sigmask(SIG_UNBLOCK, &signals, nil)

@@ -80,7 +80,7 @@ struct Types: ParsableCommand {
     return RowType.withDistinctNames(tables + queries)
   }
 
-  /// SQLite's facts about a query's columns: columns of tables have a declared type.
+  /// The declared types of a query's columns, for those that are columns of tables.
   private static func declared(
     _ columns: [String], of query: Query, _ connection: Connection
   ) throws -> [RowType.Column] {

@@ -19,14 +19,14 @@ enum Variables {
     return ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// Variables that begin with FRESHET_ and are no settings.
+  /// Variables that begin with FRESHET_ and are not settings.
   ///
-  /// - Throws: for one that is probably misspelt. Others can have another origin: Kubernetes names the addresses of
-  ///   services that way.
+  /// - Throws: if a name is probably misspelt. Other unknown names can have another origin: Kubernetes names the
+  ///   addresses of services that way.
   static func unknown(in environment: [String: String] = ProcessInfo.processInfo.environment) throws -> [String] {
     let unknown = environment.keys.filter { $0.hasPrefix(prefix) && !names.contains($0) }.sorted()
     for name in unknown {
-      // The common prefix says nothing about how near they are.
+      // The common prefix must not count for the similarity of two names.
       let word = String(name.dropFirst(prefix.count))
       if let meant = Spelling.nearest(to: word, of: names.map { $0.dropFirst(prefix.count) }.map(String.init)) {
         throw CommandFailure("\(name) is not a setting: did you mean \(prefix)\(meant)?")

@@ -106,7 +106,7 @@ struct Watch: ParsableCommand {
   }
 }
 
-/// Takes the end of what runs elsewhere to the command's thread.
+/// Passes the end of the loop, which runs on other threads, to the command's thread.
 private final class WatchEnd: Sendable {
   let failure = Mutex<String?>(nil)
   let isOver = DispatchSemaphore(value: 0)

@@ -13,7 +13,7 @@ final class WriterProcess {
     process.executableURL = program
     process.arguments = [
       "demo-writer", path, "--writes-per-second", "\(writesPerSecond)", "--target", "\(target)",
-      // Another start, other changes.
+      // Each start makes different changes.
       "--seed", "\(UInt64(Date().timeIntervalSince1970))",
     ]
     process.standardInput = input

@@ -15,7 +15,7 @@ package enum CellText {
     }
   }
 
-  /// Whether a value stands at the right of its column.
+  /// Whether a value is right-aligned in its column.
   static func isNumber(_ value: SQLValue) -> Bool {
     switch value {
     case .integer, .real: true
@@ -39,7 +39,7 @@ package enum CellText {
     case "\n": text += "\\n"
     case "\r": text += "\\r"
     case "\t": text += "\\t"
-    // Joins the parts of an emoji.
+    // The zero-width joiner joins the parts of an emoji.
     case "\u{200D}": text.unicodeScalars.append(scalar)
     default:
       switch scalar.properties.generalCategory {
@@ -75,7 +75,7 @@ package enum CellText {
     while let character = rest.first {
       rest = rest.dropFirst()
       let cells = Self.width(character)
-      // The last cell is for … unless this is the last character.
+      // The last cell is reserved for …, unless this is the last character.
       if used + cells > (rest.isEmpty ? width : width - 1) {
         if used < width {
           result += "…"

@@ -5,7 +5,7 @@ import LiveQuery
 /// The one of `Foundation`, in this module: sections and rows.
 package typealias IndexPath = Foundation.IndexPath
 
-/// Rows as they came, without a type of one's own.
+/// Rows as they came, not decoded into a type.
 package typealias Rows = SectionedResults<ResultRow>
 
 /// A list and its changes as lines of text, for a file or a pipe: values between tabs, one row a line.
@@ -69,7 +69,7 @@ package enum PlainText {
 }
 
 extension SectionedResults<ResultRow> {
-  /// Whether the query cuts its result into sections: one that does not has a single one without a name.
+  /// Whether the query divides its result into sections. Otherwise there is a single section without a name.
   var hasSections: Bool { sections.count != 1 || sections[0].value != .text("") && sections[0].value != .null }
 
   /// `name (count)`, and the section's totals.

@@ -73,7 +73,7 @@ final class ScreenOutput: WatchOutput {
     let before = screen.bodyHeight
     screen = Self.screen()
     refresh(list)
-    // A limit that was given stays.
+    // A limit that the user gave stays.
     guard let window = list.wantedWindow, window.limit == before else { return }
     list.move(to: window.offset, limit: screen.bodyHeight)
   }

@@ -73,7 +73,7 @@ package struct ScreenText {
   }
 }
 
-/// The rows that a patch changed, to be pointed out.
+/// The rows that a patch changed, to be highlighted.
 package struct ChangeMarks: Equatable, Sendable {
   package var inserted: Set<IndexPath> = []
   package var moved: Set<IndexPath> = []
@@ -109,7 +109,7 @@ struct ColumnLayout {
         if value != .null && !CellText.isNumber(value) { isRight[column] = false }
       }
     }
-    // Too wide altogether: the widest columns give way first.
+    // If the columns together are too wide, the widest ones are narrowed first.
     var excess = widths.reduce(0, +) + Self.gap.count * max(0, widths.count - 1) - width
     while excess > 0, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 1 {
       let second = widths.filter { $0 < widths[widest] }.max() ?? 1
@@ -117,7 +117,7 @@ struct ColumnLayout {
       widths[widest] -= step
       excess -= step
     }
-    // More columns than cells: those at the end are not shown.
+    // If there are more columns than cells, the last columns are not shown.
     var used = 0
     let shown = widths.prefix { cell in
       used += cell + Self.gap.count

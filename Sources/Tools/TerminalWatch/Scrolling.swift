@@ -39,14 +39,14 @@ package struct KeyDecoder {
   }
 }
 
-/// Where a key takes the window.
+/// Moves the window by keys.
 package struct Scrolling {
   /// Lines for rows and section names.
   package var height: Int
 
   package init(height: Int) { self.height = height }
 
-  /// - Parameter offset: that of the window now.
+  /// - Parameter offset: the window's present offset.
   /// - Parameter shown: rows on the screen.
   package func offset(after key: WatchKey, from offset: Int, shown: Int, in list: Rows) -> Int {
     let page = max(1, shown - 1)
@@ -62,7 +62,7 @@ package struct Scrolling {
     return max(0, min(wanted, lastOffset(list)))
   }
 
-  /// The first offset from which everything to the end fits the screen, with the names of sections between.
+  /// The first offset from which all rows to the end fit on the screen, with the section names between them.
   func lastOffset(_ list: Rows) -> Int {
     var lines = height
     var offset = list.count

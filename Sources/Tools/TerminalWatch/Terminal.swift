@@ -25,15 +25,15 @@ final class Terminal {
       tcgetattr(STDIN_FILENO, &settings)
       original = settings
       settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
-      // Stopped with Ctrl-Z, the shell would be left with the other screen.
+      // Ctrl-Z is disabled: it would leave the shell with the alternate screen.
       withUnsafeMutableBytes(of: &settings.c_cc) { $0[Int(VSUSP)] = 0 }
       tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
-    // The other screen, no cursor, no line wrap.
+    // Alternate screen, no cursor, no line wrap.
     write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l")
   }
 
-  /// As it was before `enter`.
+  /// Restores the terminal as it was before `enter`.
   func leave() {
     guard isOn else { return }
     isOn = false
@@ -48,7 +48,7 @@ final class Terminal {
   private func write(_ text: String) { StandardOutput.write(text) }
 }
 
-/// Standard output without a buffer of its own.
+/// Standard output, unbuffered.
 enum StandardOutput {
   /// Ends the process in order when its output is no longer read.
   static func write(_ text: String) { write(Array(text.utf8)) }

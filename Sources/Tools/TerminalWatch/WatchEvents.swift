@@ -6,14 +6,14 @@ enum WatchEvent: Sendable {
   case keys([UInt8])
   case resized
   case terminated
-  /// A connection stands.
+  /// A connection is open.
   case connected
   case disconnected(String)
   case replaced(Rows)
   case patched(ResultsPatch, from: Rows, to: Rows)
-  /// It is retried automatically; nil: it is up to date again.
+  /// The list is out of date, and retried automatically; nil: it is up to date again.
   case delayed(FreshetError?)
-  /// Going on is useless.
+  /// Continuing is useless, for this reason.
   case failed(String)
 }
 
@@ -21,8 +21,8 @@ enum WatchEvent: Sendable {
 struct OutsideEvents {
   let events: AsyncStream<WatchEvent>.Continuation
 
-  /// SIGINT, SIGTERM, SIGHUP and SIGWINCH from now on arrive as events, on whatever thread they hit. To be called
-  /// before other threads are made, which take over what is blocked.
+  /// From now on SIGINT, SIGTERM, SIGHUP and SIGWINCH arrive as events. To be called before other threads are made,
+  /// because threads inherit blocked signals.
   func watchSignals() {
     var signals = sigset_t()
     sigemptyset(&signals)

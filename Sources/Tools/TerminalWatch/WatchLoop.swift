@@ -6,17 +6,17 @@ import WebSocketClient
 
 /// Follows a list and shows it, until it is left or cannot be followed.
 ///
-/// A program on `FreshetRemote`, with the same controller as any other. Its transport differs: it gives up when no
-/// server answers at first, and when the server has closed the connection for a reason that will not go away, where a
-/// library tries again; and with `--json` it prints each message before the list takes it in. Keys, signals, the
-/// connection and the list's changes go through one sequence of events to this actor. `WatchedList` decides which
-/// window is asked for, and when; `PlainText` and `ScreenText` turn results and patches into text. All three are pure.
+/// A program on `FreshetRemote`, with the same controller as any other. Its transport differs: unlike a library's, it
+/// gives up when no server answers at first, and when the server has closed the connection for a lasting reason; and
+/// with `--json` it prints each message before the list takes it in. Keys, signals, the connection and the list's
+/// changes go through one sequence of events to this actor. `WatchedList` decides which window is asked for, and when;
+/// `PlainText` and `ScreenText` turn results and patches into text. All three are pure.
 ///
 /// Mutable state: `list`, the window and what is in it; `keys`, the bytes of a key that has not come whole. The actor
 /// guards both.
 package actor WatchLoop {
   package struct Failure: Error {
-    /// For people.
+    /// One sentence for people.
     package let sentence: String
   }
 
@@ -103,9 +103,9 @@ package actor WatchLoop {
       list.take(rows)
       output.show((patch, old), list)
     case .delayed(let error?):
-      // A command has one token.
+      // A command has only one token, so it cannot try another.
       if error.code == .unauthenticated { throw End.failed(error.description) }
-      // The connection has said so itself.
+      // The connection's own event has reported `disconnected` already.
       if error.code != .disconnected { output.warn(error.description) }
       output.refresh(list)
     case .delayed(nil): output.refresh(list)
@@ -124,7 +124,7 @@ package actor WatchLoop {
   }
 }
 
-/// Takes what the list does to the loop, in order with everything else.
+/// Passes the list's events to the loop, in order with all others.
 private final class EventRelay: FetchedResultsControllerDelegate {
   let events: AsyncStream<WatchEvent>.Continuation
 
@@ -150,7 +150,7 @@ private final class EventRelay: FetchedResultsControllerDelegate {
 }
 
 extension Int {
-  /// The limit of a window may be any number.
+  /// The sum, clamped: the limit of a window may be any number.
   fileprivate func addingClamped(_ other: Int) -> Int {
     let (sum, overflows) = addingReportingOverflow(other)
     return overflows ? .max : sum

@@ -3,14 +3,14 @@ import FreshetRemote
 
 /// Shows a list as it changes, in one of several ways.
 protocol WatchOutput: AnyObject {
-  /// - Parameter change: how it came to be, from what; nil when everything is new.
+  /// - Parameter change: the patch that led to the list, and the list before it; nil when everything is new.
   func show(_ change: (patch: ResultsPatch, old: Rows)?, _ list: WatchedList)
-  /// The connection went or came.
+  /// Called when the connection was lost or opened.
   func refresh(_ list: WatchedList)
   func warn(_ sentence: String)
-  /// The effect of a key on the list's window.
+  /// Applies a key to the list's window.
   func press(_ key: WatchKey, _ list: inout WatchedList)
-  /// The screen has another size.
+  /// Called when the screen has another size.
   func resize(_ list: inout WatchedList)
   /// Leaves the terminal as it was.
   func finish()
@@ -28,11 +28,11 @@ extension WatchOutput {
 final class JSONOutput: WatchOutput {
   func show(_ change: (patch: ResultsPatch, old: Rows)?, _ list: WatchedList) {}
 
-  /// On a line of its own.
+  /// Prints a message on a line of its own.
   static func print(_ message: [UInt8]) {
-    // The answer to the client's own question to a silent server, which is not for the user.
+    // A pong answers the client's own ping, which does not concern the user.
     if message.starts(with: #"{"type":"pong""#.utf8) { return }
-    // Between tokens a line's end is white space, in strings JSON has none.
+    // Line ends become spaces: JSON has them only as white space between tokens.
     StandardOutput.write(message.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 } + [0x0A])
   }
 }
@@ -41,7 +41,7 @@ final class JSONOutput: WatchOutput {
 final class PlainOutput: WatchOutput {
   func show(_ change: (patch: ResultsPatch, old: Rows)?, _ list: WatchedList) {
     guard let (patch, old) = change else { return write(PlainText.lines(list.rows)) }
-    // Rows of another window are no change of the list.
+    // Loading rows of another window does not change the list.
     if !patch.isLoadingOnly { write(PlainText.lines(patch, from: old, to: list.rows)) }
   }
 
@@ -49,6 +49,6 @@ final class PlainOutput: WatchOutput {
 }
 
 extension ResultsPatch {
-  /// The list is the same, and more of it is here.
+  /// Whether the list is the same, and only more of its rows were loaded.
   var isLoadingOnly: Bool { !changesStructure && updates.isEmpty && !changesValues }
 }

@@ -1,6 +1,6 @@
 package import Wire
 
-/// An error of a command line that makes no query.
+/// The error that a command line does not describe a query.
 package struct WatchQueryError: Error, CustomStringConvertible {
   /// One sentence for people.
   package let description: String
@@ -94,7 +94,7 @@ package struct WatchQuery {
     }
   }
 
-  /// Whether a text begins as a SELECT does. The words are no names, or no names that anything follows.
+  /// Whether a text begins as a SELECT does. None of these words can be a table's name with more text after it.
   private static func isSelect(_ text: String) -> Bool {
     let words = text.split(maxSplits: 1) { $0.isWhitespace || $0 == "(" }
     return words.count == 2 && ["select", "with", "values"].contains(words[0].lowercased())

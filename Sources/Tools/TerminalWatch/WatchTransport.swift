@@ -1,10 +1,10 @@
 import FreshetRemote
 import Synchronization
 
-/// The transport of this platform, whose connections and messages are seen.
+/// This platform's transport, with events for its connections and messages.
 ///
-/// A client tries again for ever. A command does not where that is useless: when no server answers at first, and when
-/// the server has closed the connection for a reason that will be there again.
+/// A client reconnects forever. A command gives up when that is useless: when no server answers at first, and when the
+/// server has closed the connection for a lasting reason.
 final class WatchTransport: LiveTransport {
   private let address: String
   private let transport: any LiveTransport

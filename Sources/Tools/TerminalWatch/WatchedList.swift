@@ -6,7 +6,7 @@ struct WatchedList {
   enum Status: Equatable {
     case connecting
     case live
-    /// Until the next attempt.
+    /// Waiting for the next attempt to connect.
     case waiting
   }
 
@@ -16,9 +16,9 @@ struct WatchedList {
   var isComplete = false
   /// The window asked for last; nil when everything is wanted. Its limit may be beyond the end of the list.
   private(set) var window: Window?
-  /// It was asked for, and has not come yet.
+  /// Whether the window was requested and has not come yet.
   private var isAsked = false
-  /// The window to ask for after that.
+  /// The window to request after that.
   private var wish: Window?
 
   init(window: Window?) { self.window = window }
@@ -33,7 +33,7 @@ struct WatchedList {
     if isAsked, held == asked.range(total: rows.count) {
       isAsked = false
     } else if !isAsked {
-      // Rows before it came or went: it stays at the rows that it shows.
+      // Rows before the window were inserted or deleted: the window stays at the rows that it shows.
       window = Window(offset: held.lowerBound, limit: asked.limit)
     }
   }

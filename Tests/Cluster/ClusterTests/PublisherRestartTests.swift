@@ -8,7 +8,7 @@ import Testing
 
 @testable import Server
 
-/// A writer's server that ends and comes back, a replica that stays, and a program that writes all the time.
+/// A writer's server that restarts, a replica that keeps running, and a program that writes all the time.
 @Suite(.serialized, .enabled(if: BrokerProcess.isInstalled, "nats-server is not installed"))
 struct PublisherRestartTests {
   private static let seed = PropertySeeds.repeated ?? .random(in: 0 ... .max)
@@ -82,7 +82,7 @@ struct PublisherRestartTests {
     func waitUntilEqual() throws -> Bool {
       let replicated = folder.path("copy.sqlite")
       return try comesTrue {
-        // The shell would make the file.
+        // The shell would create a missing file.
         guard FileManager.default.fileExists(atPath: replicated), let copy = try? contents(replicated) else {
           return false
         }
@@ -90,7 +90,7 @@ struct PublisherRestartTests {
       }
     }
 
-    /// Snapshots that the replica has taken, by why.
+    /// Snapshots that the replica has loaded, by the reason.
     func snapshots() throws -> [String] {
       try RawSocket(port: replica.port).request("GET", "/metrics").text.split(separator: "\n").map(String.init)
         .filter { $0.hasPrefix("freshet_replica_snapshots_total{") }

@@ -37,7 +37,7 @@ final class ReplicaLog {
   private let queries: [OracleQuery]
   private let writer: DatabaseQueue
   private var random: SeededGenerator
-  /// Takes back what the last commit did.
+  /// A statement that undoes the last commit.
   private var undo: String?
   private(set) var entries: [(position: Position, sql: String)] = []
   private var answers: [Position: [OracleQuery.Answer]] = [:]
@@ -94,8 +94,8 @@ final class ReplicaLog {
   }
 }
 
-/// A server over a copy of the writer's file, into which the test brings rows and position; or over the writer's own
-/// file, whose commits it counts.
+/// A server over a copy of the writer's file, into which the test writes rows and position; or a server over the
+/// writer's own file, whose commits it counts.
 // @unchecked: while a thread advances it, no other thread touches its state.
 final class Replica: @unchecked Sendable {
   let live: LiveServer
@@ -106,7 +106,7 @@ final class Replica: @unchecked Sendable {
   private let watcher: LiveClient
   /// How much of the log the file has.
   private(set) var applied = 1
-  /// Where its lists were for certain, in the present epoch.
+  /// Positions that its lists have certainly shown, in the present epoch.
   private(set) var seen: Set<ReplicaLog.Position> = []
 
   init(_ log: ReplicaLog, _ queries: [OracleQuery], followers: Int, isWriters: Bool = false) throws {
@@ -129,7 +129,7 @@ final class Replica: @unchecked Sendable {
   var position: ReplicaLog.Position { log.entries[applied - 1].position }
   var lag: Int { log.entries.count - applied }
 
-  /// Brings the file on; a copy in one transaction.
+  /// Applies commits to the file; to a copy, in one transaction.
   func apply(_ count: Int) throws {
     let entries = log.entries[applied..<(applied + count)]
     guard let last = entries.last else { return }
@@ -151,9 +151,9 @@ final class Replica: @unchecked Sendable {
     }
   }
 
-  /// Brings the file to the log's end on a thread of its own, as fast as it goes.
+  /// Applies the rest of the log on a thread of its own, as fast as possible.
   ///
-  /// - Returns: what is signalled at the end.
+  /// - Returns: a semaphore that is signaled at the end.
   func applyAll(seed: UInt64) -> DispatchSemaphore {
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread { [self] in
@@ -167,13 +167,13 @@ final class Replica: @unchecked Sendable {
     return done
   }
 
-  /// A commit of the file that is none of the writer's.
+  /// Commits to the file, which is not a commit of the writer's.
   func touch() throws {
     if isWriters { return }
     try live.queue.write { try $0.execute(sql: "UPDATE _freshet_replica SET time = time + 1") }
   }
 
-  /// Returns when all lists are where the file is.
+  /// Returns when all lists show the file's state.
   func settle() throws {
     try watcher.catchUp(queries.indices.map { "\($0)" })
     seen.insert(position)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// Two servers over two copies of one file, which are brought along the writer's commits at paces of their own; clients
-/// go from one to the other and back with what they have. After every answer they hold the rows that SELECT gives at
-/// the commit of that answer, and a version has one name everywhere.
+/// Two servers over two copies of one file, which get the writer's commits at different paces. Clients move between the
+/// servers, and resume with what they have. After every answer they hold the rows that SELECT gives at the commit of
+/// that answer, and a version has one name everywhere.
 ///
 /// `FRESHET_SEED=n swift test --filter ReplicaPropertyTests` repeats a failure.
 @Suite(.serialized) struct ReplicaPropertyTests {
@@ -36,7 +36,7 @@ import Wire
     try test.run()
     print("replicas, seed \(seed): \(test.summary)")
     #expect(test.patches >= test.hops / 5, "\(test.summary)")
-    // A query that is run again may not have been at a state, for it rests between runs.
+    // A query that is run again may have skipped a state, because it rests between runs.
     #expect(test.expectedPatches * 10 >= test.expected * 9, "\(test.summary)")
     #expect(test.expected > 50, "\(test.summary)")
   }
@@ -55,10 +55,10 @@ private final class Hopping {
   private let changesEpoch: Bool
   private(set) var hops = 0
   private(set) var patches = 0
-  /// Those where the server has seen the client's state for certain; and how many of these got a patch.
+  /// Moves to a server that has certainly seen the client's state, and how many of these got a patch.
   private(set) var expected = 0
   private(set) var expectedPatches = 0
-  /// Versions of no commit that is known for certain.
+  /// Versions whose commit is not certain.
   private(set) var unnamed = 0
 
   var summary: String {
@@ -71,7 +71,7 @@ private final class Hopping {
     self.queries = queries
     self.steps = steps
     random = SeededGenerator(seed: seed &+ 3)
-    // With one follower a client knows to which epoch a message belongs.
+    // With a single follower, a client knows to which epoch a message belongs.
     changesEpoch = seed % 2 == 1 && !withWriter
     log = try ReplicaLog(queries, seed: seed)
     let followers = seed % 2 == 1 ? 1 : 2
@@ -103,7 +103,7 @@ private final class Hopping {
     for number in clients.indices { try hop(number, steps) }
   }
 
-  /// Clients go to and fro while both files are brought on.
+  /// Clients move to and fro while both files advance.
   func runBusy(commits: Int) throws {
     for commit in 0..<commits {
       if changesEpoch, commit % 400 == 399 { try log.beginEpoch("epoch \(commit)") } else { try log.commit() }
@@ -128,7 +128,7 @@ private final class Hopping {
     if Int.random(in: 0..<4, using: &random) > 0 { try replica.settle() }
   }
 
-  /// A client leaves its server for the other one, and goes on there.
+  /// Moves a client from its server to the other one, where it resumes.
   private func hop(_ number: Int, _ step: Int) throws {
     let (before, from) = clients[number]
     let ids = queries.indices.map { "\($0)" }

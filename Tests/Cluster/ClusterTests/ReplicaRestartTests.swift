@@ -11,7 +11,7 @@ import Wire
 
 @testable import Server
 
-/// A replica's server that ends and comes back: what clients hold of the one, the next one goes on with.
+/// A replica's server that restarts: clients of the former process resume at the next one.
 @Suite(.serialized, .enabled(if: BrokerProcess.isInstalled, "nats-server is not installed"))
 struct ReplicaRestartTests {
   private final class Place {
@@ -31,7 +31,7 @@ struct ReplicaRestartTests {
       ) { $0.set(ReplicationSettings(.publisher, BrokerAddress(broker.url("test"))!)) }
     }
 
-    /// - Parameter waits: until the replica is where the writer is.
+    /// - Parameter waits: whether to wait until the replica has caught up with the writer.
     func start(waits: Bool = true) throws {
       var configuration = ServerConfiguration(database: copy)
       configuration.listening.port = 0
@@ -82,7 +82,7 @@ struct ReplicaRestartTests {
     let client = try place.client()
     try client.subscribe("t", #"{"from":"t"}"#)
     for id in 3..<8 {
-      // The version of t that the client has is not that of the last commit.
+      // The client's version of t is not that of the last commit.
       try place.writer.writer.run("INSERT INTO \(id == 3 ? "t" : "u") VALUES (\(id), 'row \(id)')")
       try place.waitForCopy()
     }
@@ -122,7 +122,7 @@ struct ReplicaRestartTests {
     try place.writer.writer.run("INSERT INTO u VALUES (3, 'after')")
     let after = try other.receive("changes")
     #expect("\(String(describing: after["changes"]))".contains("after"), "\(after)")
-    // The file says its numbers. Others, which may be higher, would be taken for those of a newer copy.
+    // The file has its own commit numbers. Kept numbers, which may be higher, would be taken for those of a newer copy.
     #expect(place.replica?.pool.file.numbers.highest == 0)
   }
 
@@ -139,13 +139,13 @@ struct ReplicaRestartTests {
     while client.models["t"]?.rows.count != 3 { try client.receive() }
     let held = try #require(client.models["t"])
     place.stop()
-    // The same file, as it was.
+    // The same file, unchanged.
     try SQLiteShell(path: place.copy).run("PRAGMA wal_checkpoint(TRUNCATE)")
     let file = try #require(FileHandle(forWritingAtPath: place.copy))
     try file.truncate(atOffset: 0)
     try file.write(contentsOf: older)
     try file.close()
-    // It stays there.
+    // The replica must stay at this position.
     place.broker.kill()
     try place.start(waits: false)
     let other = try place.client()

@@ -9,8 +9,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// A server over a replica's file, which says itself which state it is in; and what a server tells those who share its
-/// numbers.
+/// A server over a replica's file, which itself contains the number of its state; and the announcements of a server to
+/// those that share its numbers.
 @Suite struct ReplicaTests {
   private static let table = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);
@@ -31,7 +31,7 @@ import Wire
     }
   }
 
-  /// Brings rows in, and the position.
+  /// Writes rows and the position to the file.
   private func apply(_ live: LiveServer, _ sql: String, _ epoch: String, _ commit: Int64) throws {
     try live.queue.inTransaction { db in
       try db.execute(sql: sql + ";" + Self.at(epoch, commit))
@@ -45,7 +45,7 @@ import Wire
 
   @Test func `Commits and epoch are the file's`() throws {
     let live = try replica("writers", 41)
-    // Before anybody has followed the file.
+    // No client has followed the file yet.
     #expect(live.server.epochs.current.name == "writers")
     let client = try live.connect()
     try client.subscribe("q", Self.query)
@@ -125,7 +125,7 @@ import Wire
     let late = try #require(client.models["q"])
     try apply(live, "UPDATE t SET a = 'y'; UPDATE t SET a = 'x' WHERE id = 1", "one", 10)
     try client.catchUp(["q"])
-    // It may come behind the patch.
+    // The second `hello` may come after the patch.
     while try epochs(client).count < 2 { try client.receive() }
     let told = try epochs(client)
     #expect(told == ["one", "one.1"])
@@ -140,7 +140,7 @@ import Wire
     let servers = try [replica("one", 5), replica("one", 5)]
     let target = "/v1/snapshot?from=t"
     let tag = try #require(try servers[0].http("GET", target).headers["etag"])
-    // The other one has to have seen it.
+    // The other server must have seen the commit.
     #expect(try servers[1].http("GET", target, headers: ["If-None-Match: \(tag)"]).status == 304)
     #expect(try servers[1].http("GET", target, headers: ["If-None-Match: \"x\", \(tag)"]).status == 304)
     let stream = try EventClient(port: servers[0].server.port, "/v1/subscriptions?from=t&limit=1000")
@@ -210,7 +210,7 @@ import Wire
 
   // MARK: - Reached
 
-  /// Callbacks, in their order.
+  /// Records callbacks in order.
   private final class Answers: Sendable {
     private let all = Mutex<[String]>([])
     let signal = DispatchSemaphore(value: 0)

@@ -72,7 +72,7 @@ struct ReplicatedFolderTests {
       try SQLiteShell(path: path).run("SELECT id, quote(a), quote(b) FROM t ORDER BY id")
     }
 
-    /// Waits until every copy has what the writer's files have.
+    /// Waits until all copies equal the writer's files.
     func expectSame() throws {
       for number in copies.indices where copies[number] != nil {
         let copy = folder.path("copy\(number)")
@@ -82,7 +82,7 @@ struct ReplicatedFolderTests {
       }
     }
 
-    /// The contents of all files of a folder, in one process: a hundred take a while.
+    /// The contents of all files of a folder. One shell reads them all, because starting a hundred takes long.
     private func allContents(_ folder: String) throws -> String {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -158,7 +158,7 @@ struct ReplicatedFolderTests {
     #expect(written.status == 200)
     while client.models["q"]?.rows.count != 2 { try client.receive() }
     #expect(try !cluster.contents(cluster.writer.path("a.sqlite")).contains("by a client"))
-    // Copies are not where databases are made.
+    // Databases cannot be created at a replica's server.
     let refused = try RawSocket(port: cluster.copies[0]!.port).request("POST", "/v1/databases", body: #"{"name":"x"}"#)
     #expect(refused.status == 403)
 

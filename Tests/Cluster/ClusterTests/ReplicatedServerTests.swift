@@ -72,7 +72,7 @@ struct ReplicatedServerTests {
       let port = [cluster.replicas[1].port, cluster.writer.server.port, cluster.replicas[0].port][round % 3]
       let other = try LiveClient(port: port)
       #expect(other.epoch == epoch)
-      // The other one may not be there yet.
+      // The other replica may not have caught up yet.
       try cluster.writer.writer.run("UPDATE t SET a = a || '!' WHERE id = \(round)")
       try other.resume("q", query, held)
       while other.models["q"]?.rows.last??["a"] != .string("row \(round)!") { try other.receive() }

@@ -90,7 +90,7 @@ struct BatchContentsTests {
       try SchemaChange(replica.raw).lead(to: wanted)
       try replica.run("COMMIT")
       let found = try PublishedSchema(replica.raw).objects
-      // Tables that SQLite makes for itself stay, empty.
+      // Tables that SQLite makes for itself stay, but empty.
       let own = found.filter { $0.name.hasPrefix("sqlite_s") && !wanted.contains($0) }
       #expect(Set(found).subtracting(own) == Set(wanted), "from \(before)")
       #expect(try PreparedStatement(replica.raw, "PRAGMA integrity_check").value == "ok")

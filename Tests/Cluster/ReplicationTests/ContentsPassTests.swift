@@ -14,7 +14,7 @@ struct ContentsPassTests {
   /// How many rows a table has; each takes a millisecond.
   private let rows = ["a": 12, "empty": 0, "b": 5]
 
-  /// Reads what a pass wants; a key is the number of rows up to it.
+  /// Reads the rows that a pass requests. A key is the number of rows up to it.
   private func advance(_ pass: inout ContentsPass) -> [String] {
     var read: [String] = []
     pass.advance(over: tables) { table, key, isEnough in
@@ -29,9 +29,9 @@ struct ContentsPassTests {
     return read
   }
 
-  /// Waits until the pass is due, and goes on with it.
+  /// Waits until the pass is due, and continues it.
   ///
-  /// - Returns: what it read, and how long it was not due.
+  /// - Returns: the rows that it read, and how long the wait was.
   private func next(_ pass: inout ContentsPass) -> (rows: [String], wait: Nanoseconds) {
     let start = clock.clock.now
     while !pass.isDue(clock.clock.now) { clock.advance(by: .milliseconds(1)) }

@@ -6,7 +6,7 @@ import LiveQuery
 @testable import Replication
 @testable import Store
 
-/// All that two files have to have in common: the schema's objects, and the rows of every table with their rowids.
+/// Everything that must be equal in two files: the schema's objects, and the rows of every table with their rowids.
 struct DatabaseContents: Equatable {
   var objects: Set<SchemaObject> = []
   var rows: [String: [[UInt8]]] = [:]

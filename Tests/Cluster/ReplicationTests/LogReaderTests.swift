@@ -63,7 +63,7 @@ struct LogReaderTests {
       var reader = LogReader(after: Self.start)
       var applied: [LogBatch] = []
       var messages = log.messages
-      // Repetitions of a run of messages, and once in a while a hole.
+      // Messages are repeated in runs, and sometimes one is missing.
       for _ in 0..<Int.random(in: 0...3, using: &generator) {
         let from = Int.random(in: 0..<messages.count, using: &generator)
         let to = Int.random(in: from..<messages.count, using: &generator)
@@ -112,7 +112,7 @@ struct LogReaderTests {
     var other = LossyLog(epoch: "other")
     other.add(5, &generator)
     #expect(outcome([log.messages[0], other.messages[0]]) == .lost(.epoch))
-    // Before the place is found, what is of another epoch is passed over: it may be older.
+    // Before the position is found, messages of other epochs are skipped, because they may be older.
     #expect(outcome([other.messages[0], other.messages[1], log.messages[0]]) == .nothing)
     log.add(0, &generator, kind: .cut)
     #expect(outcome(log.messages) == .lost(.cut))

@@ -92,7 +92,7 @@ final class ReplicationBench {
 
   /// Waits until all replicas are equal to the file, which is not written to meanwhile.
   ///
-  /// - Returns: what differs in the end.
+  /// - Returns: the remaining differences.
   func differences(within seconds: Double = 6) throws -> [String] {
     var found: [String] = []
     let areEqual = try comesTrue(within: .seconds(seconds)) {
@@ -148,10 +148,10 @@ struct ReplicationPropertyTests {
     let writer = try begin(bench)
     try bench.corrupt(0, statement)
     #expect(try bench.differences(within: 0) != [])
-    // Another table: nothing that comes by the log would mend it.
+    // The commit changes another table, so no batch of the log repairs the corrupted one.
     try writer.run("INSERT INTO other VALUES (1)")
     #expect(try bench.differences(within: 20) == [])
-    // The copy is in its place a moment before it is counted.
+    // The snapshot is installed a moment before it is counted.
     #expect(comesTrue { bench.state(0)?.loads["diverged"] != nil })
     let state = try #require(bench.state(0))
     #expect(state.divergences == 1)
@@ -170,7 +170,7 @@ struct ReplicationPropertyTests {
     #expect(state.divergences == 0)
   }
 
-  /// - Returns: a connection to the file that is published.
+  /// - Returns: a connection to the published file.
   private func begin(_ bench: ReplicationBench) throws -> Connection {
     let writer = try Connection(bench.path, .making)
     try writer.run(

@@ -40,7 +40,7 @@ struct TableDigestTests {
 
     func digester() throws -> TableDigester { try TableDigester(logged(), connection, encoding) }
 
-    /// In parts of so many rows.
+    /// The digests of the table in parts of `count` rows.
     func parts(of count: Int) throws -> [TableDigest] {
       var parts: [TableDigest] = []
       var key: [UInt8] = []

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ChangeCapture
 
-/// WAL-index headers as SQLite's WAL-reset bug leaves them: frames are noted as copied into the database file that are
-/// not. Every connection believes it, so what SQLite itself shows is the oracle here, too.
+/// WAL-index headers as SQLite's WAL-reset bug leaves them: they count frames as copied into the database file that
+/// were not copied. Every connection believes that, so SQLite's own answers are the oracle here too.
 @Suite struct BackfillTests {
   private let folder: TemporaryFolder
   private let path: String
@@ -24,7 +24,7 @@ import Testing
     try session.run("PRAGMA wal_autocheckpoint = 0; INSERT INTO t(a) VALUES ('first')")
   }
 
-  /// By another process: this one would drop the locks that it has on the file.
+  /// Changes the header in another process, because closing the file in this one would drop its locks.
   private func noteAsCopied(_ frames: UInt32) throws {
     let bytes = withUnsafeBytes(of: frames) { $0.map { String(format: "\\%03o", $0) }.joined() }
     let process = Process()
@@ -49,7 +49,7 @@ import Testing
       #expect(try fixture.tick().wrong == [])
     }
     try noteAsCopied(frames + 12)
-    // Nothing was committed: SQLite keeps the pages that it has read.
+    // Nothing was committed, so SQLite keeps the pages that it has read.
     #expect(try fixture.tick().wrong == [])
     for number in 4...20 {
       try write(number)
@@ -59,14 +59,15 @@ import Testing
     }
   }
 
-  /// The count is that of a generation before, and by the time of the tick there are as many frames.
+  /// The count belongs to an earlier generation of the WAL. At the time of the tick the WAL has as many frames as the
+  /// count says.
   @Test func aCountThatTheWALHasReachedIsFoundOutAllTheSame() throws {
     let fixture = try CaptureFixture(path: path)
     try fixture.followAll()
     try noteAsCopied(8)
-    // Changes a page that no later frame has.
+    // This changes a page that has no later frame.
     try session.run("UPDATE u SET a = 'lost' WHERE id = 290")
-    // Past the count in one step: SQLite starts the WAL over where its last frame is where the count is.
+    // One commit goes past the count, because SQLite would restart the WAL if its last frame were at the count.
     try session.run("BEGIN; INSERT INTO t SELECT id + 1000, a FROM t; COMMIT")
     let (wrong, tick) = try fixture.tick()
     #expect(wrong == [])

@@ -6,8 +6,7 @@ import TestSupport
 @testable import ChangeCapture
 @testable import Store
 
-/// A database file that other processes write, followed by a capture; and what SQLite itself says of each of its
-/// states.
+/// A database file that other processes write, followed by a capture; and SQLite's own answer for each of its states.
 final class CaptureFixture {
   let path: String
   let queue: DatabaseQueue
@@ -16,17 +15,17 @@ final class CaptureFixture {
   private let raw: OpaquePointer
   private let encoding: String
   private var schema = DatabaseSchema.empty
-  /// By number, what each followed table held at the last tick.
+  /// The contents of each followed table at the last tick, by its number.
   private var before: [Int: Contents] = [:]
   private(set) var followed: [Int: String] = [:]
-  /// Reported to be unknown: only where a table is not read whole.
+  /// How many deltas were unknown: zero unless tables are not read whole.
   private(set) var unknown = 0
-  /// States that were read since the last tick, with what each table held.
+  /// States that were read since the last tick, with the contents of each table.
   private var readBetween: [(state: StateName, contents: [Int: Contents])] = []
   private var reader: CaptureFixture?
-  /// How many of these ticks went through, and how many not.
+  /// How many of these states ticks passed through, and how many not.
   private(set) var passed = (0, not: 0)
-  /// Records, compared with the rows of SELECT.
+  /// Decoded records, compared with the rows of SELECT.
   private(set) var decoded = DecodedRows()
 
   /// Rows by rowid or key, as literals.
@@ -56,7 +55,7 @@ final class CaptureFixture {
 
   func close() { try? queue.close() }
 
-  /// A capture in another process goes on with what this one had kept at its last tick.
+  /// A capture, as in another process, that continues from what this one kept at its last tick.
   func restarted(with state: CaptureState, remembering: (DatabaseSchema.Table) -> [Int] = { _ in [] }) throws
     -> CaptureFixture
   {
@@ -71,7 +70,7 @@ final class CaptureFixture {
     return next
   }
 
-  /// One read transaction.
+  /// Runs `body` in one read transaction.
   func snapshot<Result>(_ body: (Database) throws -> Result) throws -> Result {
     defer { capture.release() }
     while true {
@@ -106,7 +105,7 @@ final class CaptureFixture {
     return tick
   }
 
-  /// Another connection reads the tables in a state that no tick may see.
+  /// Reads the tables by another connection, in a state that perhaps no tick sees.
   func readBetweenTicks() throws {
     let reader = try self.reader ?? CaptureFixture(path: path)
     self.reader = reader
@@ -121,7 +120,7 @@ final class CaptureFixture {
 
   /// Follows what others have committed.
   ///
-  /// - Returns: what the capture reported wrongly, and the tick.
+  /// - Returns: the capture's errors, and the tick.
   func tick() throws -> (wrong: [String], tick: CapturedTick) {
     try snapshot { db in
       let tick = try advance(db)
@@ -175,7 +174,7 @@ final class CaptureFixture {
 
   /// - Parameters:
   ///   - deltas: the reports on a table, the oldest first.
-  ///   - states: what the table held in the states that the tick went through.
+  ///   - states: the table's contents in the states that the tick passed through.
   private func compare(_ deltas: [ChangedRows], _ states: [Contents], _ name: String) -> [String] {
     let steps = zip(states, states.dropFirst()).filter { $0 != $1 }
     if steps.count != deltas.count, deltas.count > 1 {

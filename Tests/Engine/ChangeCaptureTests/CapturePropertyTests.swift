@@ -17,7 +17,8 @@ import Testing
     let pageSize = [512, 1_024, 4_096, 65_536].randomElement(using: &random)!
     let vacuum = Int.random(in: 0...2, using: &random)
     var generator = StatementGenerator(schema: schema, seed: Self.seed)
-    // In one half of the runs most states are checkpointed before the tick, in the other most can be gone through.
+    // In half of the runs, most states are checkpointed before the tick; in the others, ticks can pass through most of
+    // them.
     let checkpointsOften = Bool.random(using: &random)
     let autocheckpoint = checkpointsOften ? Int.random(in: 1...40, using: &random) : 1_000
     let run = CaptureRun(

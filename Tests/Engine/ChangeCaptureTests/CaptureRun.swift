@@ -21,7 +21,7 @@ struct CaptureRun: ReplayableRun {
 
   func failure() throws -> RunFailure? { try perform { _ in } }
 
-  /// - Parameter end: gets the fixture of a run in which all was right.
+  /// - Parameter end: called with the fixture if the run has not failed.
   func perform(_ end: (CaptureFixture) -> Void) throws -> RunFailure? {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")

@@ -5,17 +5,16 @@ import LiveQuery
 @testable import ChangeCapture
 @testable import Store
 
-/// Records that capture has handed on, as the decoder reads them, compared with the rows of SELECT in the same
-/// snapshot.
+/// Compares records from the capture, as decoded, with the rows of SELECT in the same snapshot.
 struct DecodedRows {
   /// Records that were decoded, and those that the decoder was not certain of.
   private(set) var known = 0
   private(set) var unknown = 0
 
   /// - Parameters:
-  ///   - key: of a row, as `now` has it.
-  ///   - now: what the table holds.
-  /// - Returns: what is wrong.
+  ///   - key: the key of a row in `now`.
+  ///   - now: the table's contents.
+  /// - Returns: the errors.
   mutating func compare(
     _ delta: ChangedRows, _ storage: TableStorage?, _ now: TableContents, encoding: String,
     key: (ChangedRows.Row) -> TableContents.Bytes

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Which commits a tick can follow by their frames alone, without a transaction.
+/// Commits that a tick can follow from their frames alone, without a transaction.
 @Suite struct FrameTickTests {
   private static let setUp = """
     PRAGMA page_size = 512; PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, n); CREATE TABLE other(n);
@@ -29,14 +29,14 @@ import Testing
       ("UPDATE t SET n = 0 WHERE id % 100 = 1; DELETE FROM t WHERE id = 9; UPDATE long SET n = 2 WHERE id = 1", false),
       ("UPDATE t SET n = 0 WHERE id % 100 = 1; DELETE FROM t WHERE id = 9;", true),
       ("INSERT INTO other VALUES (1)", true),
-      // Pages are split, and so the one above is another.
+      // Pages are split, so their parent page changes too.
       ("INSERT INTO t SELECT id + 1000, n FROM t", false),
-      // A row with overflow pages, or its pages alone.
+      // A row with overflow pages changes, or only its overflow pages.
       ("UPDATE long SET n = 2 WHERE id = 1", false),
       ("UPDATE long SET n = zeroblob(5000) WHERE id = 2", false),
       ("UPDATE long SET n = printf('%04999d', 0) || '1' WHERE id = 3", false),
       ("CREATE INDEX t_n ON t(n)", false),
-      // Frames are in the database file: that these are the same has to be checked.
+      // The frames are also in the database file, so the tick must check that both are the same.
       ("UPDATE t SET n = n + 1 WHERE id = 7; PRAGMA wal_checkpoint(PASSIVE)", false),
       ("SELECT 1", false),
     ])
@@ -53,8 +53,8 @@ import Testing
     #expect(fixture.capture.identifyFromFrames() == nil)
   }
 
-  /// The second generation is shorter than what was read of the first one, and so has overwritten nothing that is
-  /// needed.
+  /// The second generation is shorter than the part of the first one that was read, so it has not overwritten any
+  /// needed frame.
   @Test(arguments: [(old: 1, new: 1), (2, 2), (3, 1), (0, 2), (2, 0)])
   func aTickGoesThroughEachCommitOfTwoGenerations(old: Int, new: Int) throws {
     for _ in 0..<8 { try session.run("INSERT INTO other VALUES (0)") }
@@ -76,7 +76,7 @@ import Testing
     #expect(tick.stops.map(\.commits) == (1..<old + new).map { Int64($0) })
   }
 
-  /// As a writer's own checkpoint does that follows a commit at once.
+  /// A writer's own checkpoint can overwrite former rows right after its commit.
   @Test(arguments: [false, true])
   func formerRowsAreReadBeforeACheckpointOverwritesThem(isNewGeneration: Bool) throws {
     try session.run("INSERT INTO t SELECT id + 1000, randomblob(50) FROM t; PRAGMA wal_checkpoint(RESTART)")

@@ -28,14 +28,14 @@ final class HostileFollower {
     var unknown = 0
     /// Unknown deltas after everything was compared: at most one for each table.
     var unknownCompared = 0
-    /// Ticks in which other bytes of a page came to be reserved.
+    /// Ticks after which the number of reserved bytes of pages had changed.
     var reserves = 0
     /// Updates with known changed columns.
     var masks = 0
-    /// Rows that were reported with unchanged values: their records were written anew in other bytes. A record that has
-    /// too few fields, as a column was added since, gets all of them with the next write.
+    /// Rows that were reported with unchanged values, because their records were rewritten in other bytes. For example,
+    /// a record with too few fields, because a column was added later, gets all fields with its next write.
     var rewritten = 0
-    /// Ticks that went to a state by frames alone, and those after which another commit had come.
+    /// Ticks that reached a state by frames alone, and those after which another commit had come.
     var frameTicks = 0
     var overtaken = 0
   }
@@ -48,13 +48,13 @@ final class HostileFollower {
   private var schema = DatabaseSchema.empty
   private var followed: [Int: String] = [:]
   private var before: [Int: TableContents] = [:]
-  /// The list of all rows as a client would hold it that reads only reported rows; with a history alone.
+  /// The list of all rows as a client would hold it that reads only reported rows. Only kept with a history.
   private var list: [Int: [TableContents.Bytes: TableContents.Row]] = [:]
   private let numbers = CommitNumbers()
   private var number: CommitNumber
   private let history: HostileHistory?
   private(set) var count = Count()
-  /// Records, compared with the rows of SELECT.
+  /// Decoded records, compared with the rows of SELECT.
   private(set) var decoded = DecodedRows()
   private var reserved: Int32 = -1
   private var hasOtherPages = false
@@ -89,7 +89,7 @@ final class HostileFollower {
     }
   }
 
-  /// Goes to the newest state without a transaction, where frames alone tell it.
+  /// Advances to the newest state without a transaction, if frames alone suffice.
   private func advanceByFrames() -> CapturedTick? {
     guard capture.identifyFromFrames() != nil else { return nil }
     count.frameTicks += 1
@@ -128,7 +128,7 @@ final class HostileFollower {
       _ = try advance(db)
       reserved = readReserved()
       for table in schema.tables {
-        // The ledger grows, and would be read whole in every tick.
+        // The ledger is left out: it grows, and would be read whole in every tick.
         guard let storage = table.storage, table.name != "written" else { continue }
         let number = capture.follow(storage.table, remembering: remembered(storage), keeping: .all)
         followed[number] = table.name
@@ -139,7 +139,7 @@ final class HostileFollower {
     }
   }
 
-  /// Every second field.
+  /// Fields whose values are remembered: every second one, or none.
   private func remembered(_ storage: TableStorage) -> [Int] {
     options.remembers
       ? storage.table.layout.columnBits.indices.filter { $0 % 2 == storage.table.name.utf8.count % 2 } : []
@@ -149,12 +149,12 @@ final class HostileFollower {
     if options.readsSlowly { _ = capture.readOn() } else { while capture.readOn() {} }
   }
 
-  /// - Parameter isQuiet: no process writes, so that the history has everything in the ledger.
-  /// - Returns: what the capture reported wrongly.
+  /// - Parameter isQuiet: whether no process writes, so that the history has everything in the ledger.
+  /// - Returns: the capture's errors.
   func tick(isQuiet: Bool) throws -> [String] {
     let early = Bool.random() ? advanceByFrames() : nil
     return try snapshot { db in
-      // The same state, most often: then nothing more is reported.
+      // Usually this is the same state, and nothing more is reported.
       let isOvertaken = early != nil && !capture.isAtSeenState
       if isOvertaken { count.overtaken += 1 }
       let forms = followed.mapValues { capture.form(ofTable: $0) }
@@ -201,7 +201,7 @@ final class HostileFollower {
     }
   }
 
-  /// Compares two consecutive ticks without a read of the state between them: no row is missing.
+  /// Compares two consecutive ticks without reading the state between them: no row may be missing.
   private func compare(_ deltas: [ChangedRows], _ before: TableContents, _ now: TableContents) -> [String] {
     if deltas.contains(where: \.isUnknown) { return [] }
     let reported = Set(deltas.flatMap { delta in delta.rows.map { key(of: $0, in: delta) } })
@@ -218,7 +218,7 @@ final class HostileFollower {
     }
   }
 
-  /// Writes down the list's rows, the rows of SELECT, and the state of both.
+  /// Notes the list's rows, the rows of SELECT, and the state of both in the history.
   private func note(_ db: Database, _ isQuiet: Bool, in history: HostileHistory) throws {
     let digest = String(list.hashValue)
     history.add(
@@ -256,7 +256,7 @@ final class HostileFollower {
       let expected: ChangedRows.Kind? = now.rows[key].map { $0 == row ? nil : .update } ?? .delete
       if reported[key]?.kind != expected, !replaced.contains(key) {
         if expected == nil, reported[key]?.kind == .update {
-          // Every row that overflows is written anew when VACUUM reserves more bytes of each page.
+          // VACUUM rewrites every row that overflows when it reserves more bytes of each page.
           if !hasOtherPages { count.rewritten += 1 }
           continue
         }
@@ -283,7 +283,7 @@ final class HostileFollower {
 
   private func name(_ kind: ChangedRows.Kind?) -> String { kind.map { "\($0)" } ?? "as it was" }
 
-  /// The mask has every column that differs, and old and new values are those that the row had and has.
+  /// Checks that the mask has every column that differs, and that old and new values are right.
   private func compareColumns(
     _ delta: ChangedRows, _ row: ChangedRows.Row, _ number: Int, _ before: TableContents.Row?,
     _ now: TableContents.Row?,
@@ -311,7 +311,7 @@ final class HostileFollower {
     return wrong
   }
 
-  /// Nil for a value that is not stored: the column's default.
+  /// The bytes of a value; nil if it is not stored, but is the column's default.
   private func bytes(_ value: StoredValue) -> TableContents.Bytes? {
     if case .missing = value { return nil }
     var bytes = TableContents.Bytes()

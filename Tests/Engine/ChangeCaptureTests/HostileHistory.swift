@@ -1,9 +1,9 @@
 import Foundation
 
 /// The events of one run of the hostile writers, as JSON lines: `scripts/history.py` has the vocabulary, and
-/// `scripts/check-history.py` says what must not be in it.
+/// `scripts/check-history.py` checks it.
 ///
-/// Everything in it is of one seed, so it is a file of its own, in the folder that `FRESHET_HISTORY` names.
+/// Each seed has a file of its own, in the folder that `FRESHET_HISTORY` names.
 final class HostileHistory {
   static let folder = ProcessInfo.processInfo.environment["FRESHET_HISTORY"]
 
@@ -14,7 +14,7 @@ final class HostileHistory {
   private let file: FileHandle
   private let start = Date()
 
-  /// - Returns: nil when none is asked for.
+  /// - Returns: nil if no history is requested.
   init?(_ run: HostileTests.Run) throws {
     guard let folder = Self.folder else { return nil }
     seed = run.seed
@@ -32,7 +32,7 @@ final class HostileHistory {
     event["actor"] = actor
     event["operation"] = operation
     event["outcome"] = outcome
-    // A history that cannot be written whole must not pass for one.
+    // An incomplete history must not be taken for a complete one.
     do {
       try file.write(contentsOf: JSONSerialization.data(withJSONObject: event, options: .sortedKeys) + [0x0A])
     } catch { fatalError("the history cannot be written: \(error)") }

@@ -7,12 +7,12 @@ import Testing
 /// Hostile writers against SELECT: after every tick, the rows that are reported are exactly the difference of two
 /// SELECTs in the same snapshots, whatever was done to the file in between.
 ///
-/// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` runs so many ticks (`make
-/// hostile`). Seeds that failed once are in `Fixtures/hostile.json`, and run first. With `FRESHET_HISTORY=FOLDER` each
-/// run writes what happened for `scripts/check-history.py`, and the writers of every second seed keep a ledger; a seed
-/// is repeated with the same variable set.
+/// `FRESHET_SEED=n swift test --filter HostileTests` repeats a failure, `FRESHET_TICKS=n` sets the number of ticks
+/// (`make hostile`). Seeds that failed once are in `Fixtures/hostile.json`, and run first. With
+/// `FRESHET_HISTORY=FOLDER` each run writes its history for `scripts/check-history.py`, and the writers of every second
+/// seed keep a ledger. Set the same variable to repeat a seed.
 @Suite struct HostileTests {
-  /// How the file is written.
+  /// The way in which the file is written.
   enum Way: String, CaseIterable {
     /// One transaction in a tick.
     case paced
@@ -27,7 +27,7 @@ import Testing
     /// Thousands of rows in pages of 512 bytes: trees of several levels.
     case big
 
-    /// Percent of the ticks.
+    /// The share of the ticks, in percent.
     var share: Int {
       switch self {
       case .paced: 40
@@ -60,7 +60,7 @@ import Testing
     var description: String { "\(way), seed \(seed)" }
   }
 
-  /// Runs that failed once, and as many more as it takes; or the run to repeat.
+  /// Runs that failed once, and as many new ones as are needed; or the run to repeat.
   private static let runs: [Run] = {
     if let seed = PropertySeeds.repeated {
       return Way.allCases.map { Run(way: $0, seed: seed) }
@@ -89,15 +89,14 @@ import Testing
     }
     let count = scenario.follower.count
     let comparisons = scenario.follower.capture.statistics.comparisons
-    // After single commits the image that a page had is nearly always still there, unless everything had to be
-    // compared.
+    // After single commits, a page's former image nearly always still exists, unless everything had to be compared.
     if run.way == .paced, !scenario.options.readsSlowly {
       // While a table is read again after a comparison, any commit may have changed it.
       let limit = count.ticks / 5 + comparisons.values.reduce(0, +) * 4
       #expect(count.unknown <= limit, "FRESHET_SEED=\(run.seed): \(count), compared: \(comparisons)")
     }
-    // A few rows are written again with the values that they had, more when their columns changed; a capture that
-    // reported unwritten rows would report hundreds a tick.
+    // A few rows are rewritten with the same values, and more when columns changed. A capture that reported unwritten
+    // rows would report hundreds in each tick.
     #expect(count.rewritten * 2 <= count.rows + 500, "FRESHET_SEED=\(run.seed): \(count)")
     print(run, count, comparisons.map { "\($0.key) \($0.value)" })
   }
@@ -136,7 +135,7 @@ import Testing
       if run.way == .crowd { for _ in 0..<3 { try startWriter() } }
     }
 
-    /// That of a writer: each has numbers of its own.
+    /// The ledger of a writer: each has numbers of its own.
     private static func ledger(_ writer: Int, _ history: HostileHistory?) -> HostileWriter.Ledger? {
       guard let history, history.hasLedger else { return nil }
       return .init(first: writer * 10_000_000) { id, outcome in
@@ -162,14 +161,14 @@ import Testing
       case .journal: try write(Int.random(in: 1...3, using: &random))
       case .deaths: try write(Int.random(in: 1...6, using: &random))
       case .crowd:
-        // As long as the SELECTs of the tick take, they write anyway.
+        // They also write during the SELECTs of the tick.
         guard Int.random(in: 0..<12, using: &random) == 0 else { return }
         killFirst()
         try startWriter()
       }
     }
 
-    /// - Returns: what the capture reported wrongly.
+    /// - Returns: the capture's errors.
     func tick(isLast: Bool) throws -> [String] {
       ticks += 1
       if run.way == .crowd, isLast { while !writers.isEmpty { killFirst() } }
@@ -187,7 +186,7 @@ import Testing
       while !writers[0].run(transactions) {
         writers.removeFirst()
         history?.add("death", "fault")
-        // A journal that was left is rolled back by the next one.
+        // The next writer rolls back a journal that was left.
         if writers.isEmpty { try startWriter() }
       }
       if run.way != .big, Int.random(in: 0..<40, using: &random) == 0 {

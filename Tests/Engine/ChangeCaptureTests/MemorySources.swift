@@ -18,7 +18,7 @@ final class MemoryBytes: ByteSource {
   func size() throws(Doubt) -> Int { bytes.count }
 }
 
-/// Pages in memory, and those of the state before.
+/// Pages in memory, and the pages of the state before.
 final class MemoryPages: PageSource {
   let pageSize: Int
   let usableSize: Int
@@ -86,7 +86,7 @@ enum HandMade {
       size: size)
   }
 
-  /// A row with a payload of so many bytes that begins on the page and continues on another.
+  /// A leaf with one row, whose payload of `total` bytes continues on the page `first`.
   static func leafWithOverflow(total: Int, first: UInt32, size: Int = 512) -> [UInt8] {
     let least = (size - 12) * 32 / 255 - 23
     let local = least + (total - least) % (size - 4)
@@ -138,7 +138,7 @@ struct HandMadeWAL {
     begin()
   }
 
-  /// Independent of what is tested: byte by byte.
+  /// Adds to the checksum byte by byte, independently of the tested code.
   private mutating func add(_ bytes: [UInt8]) {
     func word(_ offset: Int) -> UInt32 {
       let bytes = bytes[offset..<offset + 4]
@@ -157,7 +157,7 @@ struct HandMadeWAL {
     file.bytes.replaceSubrange(offset..<offset + bytes.count, with: bytes)
   }
 
-  /// Where a frame begins.
+  /// The offset at which a frame begins.
   func offset(_ frame: UInt32) -> Int { 32 + (Int(frame) - 1) * (pageSize + 24) }
 
   mutating func frame(_ page: UInt32, _ fill: UInt8, commits: Bool) {
@@ -176,7 +176,7 @@ struct HandMadeWAL {
     changes += 1
   }
 
-  /// Changes that were counted, and not written.
+  /// Counts changes that were not written.
   mutating func lose(_ commits: UInt32) { changes &+= commits }
 
   /// One copy of the WAL-index header.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Pages made by hand, and real ones that were damaged: a doubt at worst, never a crash, and never without an end.
+/// Pages made by hand, and damaged real ones: at worst the result is a doubt. The code never crashes, and always ends.
 @Suite struct PageTests {
   private let packer = RowPacker(hasher: PayloadHasher())
 
@@ -81,7 +81,7 @@ import Testing
     try [UInt8]("ab".utf8).withUnsafeBytes { text in
       try read([3, 17, 16, 97, 98, 97, 98]) { #expect($0 == [.text(text), .blob(text)]) }
     }
-    // A header that is too long, one that is too short, a type that does not end, bodies beyond the end.
+    // Records whose header is too long or too short, whose type does not end, or whose bodies reach beyond the end.
     for record: [UInt8] in [[5, 0], [0], [2, 0x81], [2, 6, 1], [6, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], []] {
       #expect(doubt { try read(record) } == .page)
     }
@@ -124,7 +124,8 @@ import Testing
       ([2: interior([3])], [.delete, .delete]),
       ([2: interior([3, 9]), 9: interior([8])], [.delete]),
       ([2: HandMade.leaf([(1, "a"), (2, "x")])], [.update, .delete, .delete, .delete]),
-      // Two parents: of two pages that changed, of one that changed and one that did not; its own parent; one twice.
+      // A page with two parents, both changed or only one of them; a page that is its own parent; a page that is named
+      // twice.
       ([3: interior([5, 6, 7]), 4: interior([7, 8])], nil),
       ([3: interior([5, 6, 7])], nil),
       ([3: interior([5, 3])], nil),
@@ -133,11 +134,11 @@ import Testing
       ([2: interior([3, 4, 7])], nil),
       // A page below a deleted one changes; an unclaimed page changes with its parent.
       ([2: interior([3]), 7: HandMade.leaf([(9, "z")])], [.delete, .delete]),
-      // A page is claimed from below a page that goes, while it changes.
+      // A page changes, and moves from below a deleted page to another parent.
       ([2: interior([3, 8]), 8: HandMade.leaf([(5, "x")])], [.delete, .update]),
-      // It claims a page that is above it.
+      // A page claims a page that is above it.
       ([4: interior([7, 3])], nil),
-      // Something else than a page of a table.
+      // The page is not a page of a table.
       ([7: [UInt8](repeating: 0, count: 512)], nil),
       ([3: interior([5, 99])], nil),
     ]
@@ -190,7 +191,7 @@ import Testing
       try summary.apply([page], source, into: delta)
       #expect(delta.rows.map(\.kind) == [.update])
     }
-    // The pages were written without a change.
+    // The pages were written again without a change.
     let delta = ChangedRows()
     try summary.apply([3, 4], source, into: delta)
     #expect(delta.isEmpty)
@@ -233,7 +234,7 @@ import Testing
     #expect(table.form == .reading)
     #expect(table.define(nil))
     table.compare(source)
-    // Its pages may be those of another table by now.
+    // The table's pages may belong to another table by now.
     while table.readOn(source, limit: 1) > 0 {}
     #expect(table.summary.rowCount == 0)
     table.delta.removeAll()
@@ -254,7 +255,7 @@ import Testing
     table.delta.removeAll()
     let another = StoredTable(rootPage: 3, definition: "e")
     #expect(!table.define(another) && table.delta.isUnknown && table.form == .reading)
-    // Nothing is known of it until its records are described.
+    // The table's rows are unknown until its records are described.
     table.delta.removeAll()
     #expect(table.readOn(source, limit: .max) == 0)
     table.compare(source)
@@ -271,7 +272,7 @@ import Testing
 
   // MARK: - Damage
 
-  /// Real pages with bits turned over, bytes set and cut: 100,000 of them.
+  /// 100,000 real pages with flipped bits, changed bytes or missing ends.
   // Rules of capture: page-cell-bounds
   @Test(arguments: 0..<10)
   func damagedPagesAreADoubtAtWorst(part: Int) throws {
@@ -307,7 +308,7 @@ import Testing
           source.former = whole.pages
           let fresh = try? summary(source, root: root, layout)
           let delta = ChangedRows()
-          // It may differ, and must be what a comparison finds.
+          // The result may differ, but must be the same as a comparison finds.
           let other = try summary(whole, root: root, layout)
           if (try? other.apply([page], source, into: delta)) != nil {
             #expect(fresh == nil || fresh!.rowCount == other.rowCount)
@@ -319,7 +320,7 @@ import Testing
 
   private func damage(_ page: inout [UInt8], _ random: inout SeededGenerator) {
     for _ in 0..<Int.random(in: 1...4, using: &random) {
-      // Most of what counts is at its beginning.
+      // Most of the structure of a page is at its beginning.
       let index = Int.random(in: 0..<(Bool.random(using: &random) ? 40 : 512), using: &random)
       switch Int.random(in: 0..<4, using: &random) {
       case 0: page[index] ^= 1 << UInt8.random(in: 0..<8, using: &random)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Records made by hand, each for one rule of the decoder: what SQLite would read, or nothing.
+/// Records made by hand, each for one rule of the decoder: it reads what SQLite would read, or nothing.
 @Suite struct RecordDecoderTests {
   enum Value: Equatable {
     case null, integer(Int64), real(Double), text([UInt8]), blob([UInt8])
@@ -13,7 +13,7 @@ import Testing
 
   private static let plain = RecordDecoder.Column(isReal: false, hasDefault: false)
 
-  /// - Returns: nil where the decoder does not know.
+  /// - Returns: nil if the decoder is not certain.
   private func decode(
     _ record: [UInt8], columns: [RecordDecoder.Column]? = nil, order: [Int]? = nil, rowidColumn: Int? = nil,
     count: Int = 1, isUTF16: Bool = false
@@ -66,7 +66,7 @@ import Testing
     #expect(decode([3, 8, 15, 0x61], columns: [real, real]) == [.real(0), .text([0x61])])
   }
 
-  /// Whatever the field holds.
+  /// The rowid is used, whatever the field holds.
   // Rules of records: rowid-alias
   @Test func theRowidStandsInItsColumn() {
     #expect(decode([3, 0, 9], rowidColumn: 0, count: 2) == [.integer(77), .integer(1)])
@@ -100,7 +100,7 @@ import Testing
     ] as [[UInt8]])
   func otherRecordsAreNotKnown(record: [UInt8]) { #expect(decode(record) == nil) }
 
-  /// SQLite would drop a byte order mark, and half a unit, when it is given them.
+  /// SQLite would drop a byte order mark or half a unit if it were given them.
   // Rules of records: utf16-changed, utf16-half-unit
   @Test func textThatSQLiteWouldChangeIsNotKnown() {
     for text in [[0xFE, 0xFF], [0xFF, 0xFE], [0xFE, 0xFF, 0, 0x61], [0x61]] as [[UInt8]] {
@@ -113,7 +113,7 @@ import Testing
     #expect(decode([2, 14, 0xFE], isUTF16: true) == [.blob([0xFE])])
   }
 
-  /// No bytes are read beyond a record, and no values are beyond it.
+  /// The decoder reads no bytes beyond a record, and returns no values beyond it.
   @Test func anyBytesMayCome() {
     var random = SeededGenerator(seed: PropertySeeds.repeated ?? 5)
     var known = 0
@@ -131,7 +131,7 @@ import Testing
   }
 }
 
-/// Bytes behind which nothing can be read: that would end the process.
+/// Bytes before a page that cannot be read: reading beyond them would end the process.
 private final class GuardedBytes {
   private static let pageSize = Int(getpagesize())
   private let start: UnsafeMutableRawPointer

@@ -17,7 +17,7 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Fields that are remembered, other ones for each.
+  /// The fields that are remembered, different ones for each capture.
   private static func remembered(_ number: Int) -> (DatabaseSchema.Table) -> [Int] {
     { table in (table.storage?.table.layout.columnBits.indices).map { $0.filter { $0 % 3 == number } } ?? [] }
   }
@@ -44,7 +44,7 @@ import Testing
       try session.run(generator.commit())
       for number in fixtures.indices.shuffled(using: &random) {
         let turn = Int.random(in: 0..<12, using: &random)
-        // It stays behind, and knows what it will get.
+        // This capture stays behind, and only notes what it has to report later.
         if turn < 4 {
           try fixtures[number].readBetweenTicks()
           continue
@@ -64,7 +64,7 @@ import Testing
     }
     for fixture in fixtures { #expect(try fixture.tick().wrong == []) }
     #expect(fixtures.allSatisfy { $0.unknown == 0 }, "FRESHET_SEED=\(Self.seed), \(schema) \(mode)")
-    // One memory for all, about as large as that of one alone.
+    // All captures share one memory, which is about as large as that of a single one.
     #expect(Set(fixtures.map { ObjectIdentifier($0.capture.file) }).count == 1)
     let alone = try CaptureFixture(path: path)
     try alone.followAll { table in (table.storage?.table.layout.columnBits.indices).map { Array($0) } ?? [] }
@@ -100,7 +100,8 @@ import Testing
     #expect(fixtures.reduce(0) { $0 + $1.capture.statistics.frames } - before == 50)
   }
 
-  /// A capture that sees it before and one that sees it after would otherwise give it two numbers.
+  /// Otherwise a capture that sees the contents before the restart and one that sees them after it would give them two
+  /// numbers.
   @Test func contentsKeepTheirNameWhereTheWALBeginsAnew() throws {
     let (path, session, captures) = try example()
     let fixtures = try (0..<2).map { try Self.open($0, path, captures) }
@@ -117,12 +118,12 @@ import Testing
       try session.run("PRAGMA wal_checkpoint(TRUNCATE)")
       #expect(try fixtures[1].tick().wrong == [])
       #expect(!fixtures[0].capture.state.isSame(as: fixtures[1].capture.state))
-      // The first one numbers it last.
+      // The first capture numbers the state last.
       for fixture in fixtures.reversed() {
         let number = numbers.number(of: fixture.capture.numberedState, before: before, commits: 1)
         #expect(number == CommitNumber(before + 1, isExact: true))
       }
-      // To others, which have seen no commit, it is not a later one.
+      // For the others, which have seen no commit, this state is not a later one.
       let read = numbers.number(of: fixtures[1].capture.state, notBefore: before)
       #expect(read == CommitNumber(before + 1, isExact: false))
     }
@@ -181,7 +182,8 @@ import Testing
     #expect(wrongThen == [] && next.deltas.map(\.delta.rows.count) == [1])
   }
 
-  /// A capture that follows nothing has not advanced with the others when it begins to.
+  /// A capture without tables does not advance with the others. If it then begins to follow a table, it is still at an
+  /// older state.
   @Test func aTableThatIsFollowedFromAnOlderStateIsUnknownOnce() throws {
     let (path, session, captures) = try example()
     try session.run("CREATE TABLE u(id INTEGER PRIMARY KEY, a); INSERT INTO u VALUES (1, 1)")

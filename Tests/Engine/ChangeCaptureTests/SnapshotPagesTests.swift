@@ -2,8 +2,8 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Where each page of a state is read from: the database file has pages filled with 100 and their number, frames what
-/// is said.
+/// Where each page of a state is read from. Pages of the database file are filled with 100 plus their number, frames
+/// with the given byte.
 @Suite struct SnapshotPagesTests {
   private let database = MemoryBytes((1...9).flatMap { [UInt8](repeating: 100 + $0, count: 512) })
   private let reader = FrameReader()
@@ -32,12 +32,12 @@ import Testing
     let pages = SnapshotPages(database: database, wal: wal.file)
     wal.commit(2, 3, fill: 1)
     wal.commit(3, fill: 2)
-    // Everything in the WAL, as after a comparison.
+    // All frames of the WAL are read, as after a comparison.
     pages.begin(pageSize: 512, isBackfilled: false)
     try pages.readFrameNumbers(after: 0, upTo: 3)
     #expect(try [2, 3, 4].map { try fill(pages, $0) } == [1, 2, 104])
     pages.end()
-    // Frames that were just read: the last of a page.
+    // New frames are read: the last one of a page counts.
     let seen = wal.header
     wal.commit(4, 3, fill: 3)
     wal.commit(3, fill: 4)
@@ -83,7 +83,7 @@ import Testing
     try pages.readFrameNumbers(after: 0, upTo: 1)
     #expect(try fill(pages, 2) == 102)
     pages.end()
-    // Its frames are not looked for in the states after it.
+    // Its frames are not searched in later states either.
     let seen = wal.header
     wal.commit(3, fill: 2)
     try take(pages, seen, wal)
@@ -114,7 +114,7 @@ import Testing
     wal.commit(3, fill: 2)
     try take(pages, seen, wal)
     #expect(try [2, 3, 4].map { try fill(pages, $0) } == [102, 2, 104])
-    // Pages of the rest are in the database file.
+    // Pages of the rest of that generation are in the database file.
     wal.commit(4, fill: 2)
     seen = wal.header
     wal.commit(7, fill: 2)

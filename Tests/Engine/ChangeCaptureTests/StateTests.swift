@@ -10,7 +10,7 @@ import Testing
 @Suite struct StateTests {
   private static let seed = PropertySeeds.repeated ?? .random(in: 0 ... .max)
 
-  /// How the file was left, and what it was found to be.
+  /// Counts of the ways in which the file was left and found.
   private struct Count {
     var restarts = 0
     var byFrames = 0
@@ -44,7 +44,7 @@ import Testing
       for _ in 0..<Int.random(in: 0..<3, using: &random) { try session.run(generator.commit()) }
       let state = try #require(CaptureState(of: fixture.capture, payload: [1, 2, 3]))
       fixture.close()
-      // When the last connection closes SQLite removes the WAL; a killed one leaves it to a recovery.
+      // SQLite removes the WAL when the last connection closes. After a kill it stays, and is recovered.
       switch Int.random(in: 0..<4, using: &random) {
       case 0: session = try SQLiteSession(path: path)
       case 1:
@@ -117,7 +117,7 @@ import Testing
     #expect(tick.deltas.map(\.delta.rows.count) == [1])
   }
 
-  /// Both have the header of a WAL-index without frames, which is the same for every state.
+  /// Both states have the WAL-index header of an empty WAL, which is the same for every state.
   @Test func anEmptyWALIsNotTakenForTheSame() throws {
     let folder = try TemporaryFolder()
     var (session, fixture): (SQLiteSession?, CaptureFixture) = try example(folder)
@@ -175,7 +175,7 @@ import Testing
 
   // MARK: - Bytes that nobody wrote
 
-  /// Mutated states, with a checksum that fits: most are refused, and those that are not harm nothing.
+  /// Mutated states with a valid checksum: most are refused, and the others do no harm.
   @Test func mutatedStatesDoNoHarm() throws {
     let folder = try TemporaryFolder()
     let (session, fixture) = try example(folder)
@@ -239,7 +239,7 @@ import Testing
     let found = try #require(try file.read())
     #expect(found.isLast)
     #expect(found.state.payload == [2])
-    // It has been read: what comes now is not kept yet.
+    // The state has been taken: later changes are not kept yet.
     #expect(try file.read()?.isLast == false)
     let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     #expect(permissions == 0o600)
@@ -282,7 +282,7 @@ import Testing
     let path = folder.path("Größe & mehr.sqlite")
     let name = StateFolder.stem(of: path, part: "server", in: "/s")
     #expect(name.hasPrefix("/s/Gr__e___mehr.sqlite-") && name.hasSuffix(".server"))
-    // The same when the file is there, and under other names.
+    // As above, with an existing file and under other names.
     _ = FileManager.default.createFile(atPath: path, contents: nil)
     try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: path)
     #expect(StateFolder.stem(of: path, part: "server", in: "/s") == name)

@@ -8,7 +8,7 @@ import LiveQuery
 
 /// A table's rows from SELECT: by key, the columns of each row.
 ///
-/// Everything is bytes, compared as memory: thousands of rows are looked at in every tick, in debug builds.
+/// Everything is bytes, compared as memory: because every tick reads thousands of rows, in debug builds.
 struct TableContents {
   /// Bytes that are compared as memory.
   struct Bytes: Hashable {
@@ -31,7 +31,7 @@ struct TableContents {
     }
 
     mutating func append(tag: UInt8, _ bytes: UnsafeRawBufferPointer) {
-      // With its length, so that two values are never taken for two others.
+      // The length comes first, so that two values are never taken for two others.
       append(tag: tag, UInt64(bytes.count))
       storage.append(contentsOf: bytes)
     }
@@ -42,7 +42,7 @@ struct TableContents {
       case SQLITE_INTEGER: append(tag: 1, UInt64(bitPattern: sqlite3_column_int64(statement, column)))
       case SQLITE_FLOAT: append(tag: 2, sqlite3_column_double(statement, column).bitPattern)
       case SQLITE_TEXT:
-        // Not as UTF-8 where it is stored otherwise: what is no valid text would become something else.
+        // Text in another encoding is not read as UTF-8, because that would change invalid text.
         if encoding == "UTF-8" {
           let text = sqlite3_column_text(statement, column)
           append(tag: 3, UnsafeRawBufferPointer(start: text, count: count()))
@@ -65,7 +65,7 @@ struct TableContents {
       case .real(let value): append(tag: 2, value.bitPattern)
       case .blob(let bytes): append(tag: 4, bytes)
       case .text(let bytes) where encoding == "UTF-16be":
-        // SQLite gives it to readers in the machine's own order.
+        // SQLite returns UTF-16 in the machine's own byte order.
         let swapped = stride(from: 0, to: bytes.count - 1, by: 2).flatMap { [bytes[$0 + 1], bytes[$0]] }
         swapped.withUnsafeBytes { append(tag: 3, $0) }
       case .text(let bytes): append(tag: 3, bytes)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ChangeCapture
 
-/// Each rule of following a WAL by itself, on files made by hand.
+/// Each rule of following a WAL, tested by itself on files made by hand.
 @Suite struct WALFollowerTests {
   private let reader = FrameReader()
 
@@ -89,7 +89,7 @@ import Testing
     var other = wal
     wal.commit(3)
     let bytes = wal.file.bytes
-    // Both write the same file. There is a whole commit, and it is not the one that the WAL-index means.
+    // Both WALs are written to the same file. It has a complete commit, but not the one that the WAL-index means.
     other.commit(4)
     other.file.bytes = bytes
     #expect(doubt(seen, other) == .brokenChain)
@@ -142,7 +142,7 @@ import Testing
 
   // MARK: - Into the next generation
 
-  /// Three commits are seen, `rest` are not, `more` come after the restart.
+  /// Makes a WAL: three commits are seen, `rest` commits are not, and `more` come after the restart.
   private func restarted(
     rest: Int, more: Int, changes: UInt32 = 10, by step: UInt32 = 1, olderFrames: Bool = true
   ) -> (seen: WALIndexHeader, wal: HandMadeWAL) {
@@ -162,7 +162,7 @@ import Testing
   // Rules of capture: rest-of-generation, end-is-older-frame, end-of-file-size
   @Test(arguments: [0, 1, 3], [0, 1, 2])
   func commitsOfBothGenerationsAreFound(rest: Int, more: Int) throws {
-    // Its end is a frame of an older one, or that of the file.
+    // The generation ends at a frame of an older one, or at the end of the file.
     for olderFrames in [true, false] { try findCommits(rest, more, olderFrames) }
   }
 
@@ -177,7 +177,7 @@ import Testing
 
   // Rules of capture: commits-counted
   @Test func anOverwrittenCommitIsADoubt() {
-    // The fourth commit of the earlier generation has gone.
+    // The fourth commit of the earlier generation was overwritten.
     let (seen, wal) = restarted(rest: 1, more: 4)
     #expect(doubt(seen, wal) == .generationLost)
   }
@@ -201,7 +201,7 @@ import Testing
       // Nothing is lost, although the frame behind the last one seen belongs to the newest generation.
       var (seen, wal) = restarted(rest: 0, more: 5, changes: changes)
       #expect(doubt(seen, wal) == (changes == 10 ? .generationEnd : nil))
-      // A file that was cut.
+      // The file was truncated.
       (seen, wal) = restarted(rest: 0, more: 1, changes: changes)
       wal.file.bytes.removeSubrange(wal.offset(3)...)
       #expect(doubt(seen, wal) == (changes == 10 ? .generationEnd : nil))
@@ -210,7 +210,7 @@ import Testing
 
   // Rules of capture: end-of-file-salts
   @Test func aFileThatWasCutWithinTheNewGenerationHasNoEndToSee() {
-    // It ends exactly where the earlier generation did, and its last frame is of the new one.
+    // The file ends exactly where the earlier generation did, and its last frame belongs to the new one.
     let (seen, wal) = restarted(rest: 0, more: 3)
     wal.file.bytes.removeSubrange(wal.offset(4)...)
     #expect(doubt(seen, wal) == .generationEnd)
@@ -304,7 +304,7 @@ import Testing
       other[index] ^= 1
       #expect(read(bytes, other) == nil)
       #expect(read(other, bytes) == nil)
-      // Its own checksum covers all of it.
+      // The header's own checksum covers all of it.
       #expect(read(other, other) == nil)
     }
     let fresh = wal.headerBytes(isInitialized: false)

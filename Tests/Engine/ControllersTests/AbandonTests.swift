@@ -5,7 +5,7 @@ import Testing
 @testable import Controllers
 @testable import Requests
 
-/// Requests for snapshots whose clients leave before the answer: wherever the requests are, work on them ends.
+/// Requests for snapshots whose clients leave before the answer: the work on them ends, whatever stage it has reached.
 @Suite struct AbandonTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
@@ -33,7 +33,7 @@ import Testing
     fixture.settle()
   }
 
-  /// Two ask for the same; the first one leaves, then the second, or gets its answer.
+  /// Two clients ask for the same. The first one leaves; then the second one leaves too, or gets its answer.
   private func checkBoth(_ query: Query) {
     let answers = [ask(query, id: 1), ask(query, id: 2)]
     #expect(fixture.readers.counts.waiting == 1)

@@ -5,8 +5,8 @@ import Requests
 import TestSupport
 import Testing
 
-/// Which lists are brought up to date from the pages that commits wrote, and which look their rows up. (Debug builds do
-/// both and compare, in every test.)
+/// Lists that are updated from the pages that commits wrote, and lists that look their rows up. (Debug builds do both
+/// and compare, in every test.)
 @Suite struct CapturedRowsTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, n INT, r REAL, loose);
@@ -83,7 +83,8 @@ import Testing
     #expect(statistics.evaluatedUnits == 0 && statistics.lookedUpUnits > 0, "\(query.from)")
   }
 
-  /// So many lists of one shape that a statement finds those that a row concerns: from the pages as well.
+  /// There are so many lists of one shape that a statement finds the lists that a row concerns. They too are updated
+  /// from the pages.
   @Test(arguments: ["n = :p", "n > :p AND ifnull(name, '') <> 'x'", "name = :p", "typeof(n) = typeof(:p) AND n = :p"])
   func routedListsAreEvaluated(filter: String) throws {
     let fixture = try FollowerFixture(Self.schema)
@@ -99,7 +100,7 @@ import Testing
     for step in 1...24 {
       let before = deliveries()
       try fixture.writer.run("INSERT OR REPLACE INTO t(id, name, n) VALUES (1, \(step % 12), \(step % 12))")
-      // Without requests to the follower meanwhile, because those are read in a transaction.
+      // No requests are sent to the follower meanwhile, because a request is read in a transaction.
       _ = comesTrue { deliveries() != before }
       #expect(deliveries() > before)
     }
@@ -108,7 +109,7 @@ import Testing
     #expect(statistics.frameTicks >= frameTicks + 20, "\(statistics)")
   }
 
-  /// It is another row, though nothing changed that says whose it is.
+  /// The key of a row changes, so it is a different row, although the value that routes it to a list is the same.
   @Test(arguments: ["k", "w", "any_of"]) func aRowOfAnotherKeyLeavesItsList(table: String) throws {
     let fixture = try FollowerFixture(Self.schema)
     let queries = (0..<12).map { number in
@@ -126,12 +127,12 @@ import Testing
     #expect(now.contains("omega") && !now.contains("alpha"), "\(now)")
   }
 
-  /// Rows that no other query of the test has: each is a doubt of its own.
+  /// Each table has a doubt of its own, and no other test has its rows.
   @Test(
     arguments: [
-      // A key with NULL may be that of several rows.
+      // A key with NULL may belong to several rows.
       ("k", ["INSERT INTO k VALUES ('a', 1)", "INSERT INTO k VALUES (NULL, 1)"]),
-      // Larger than what a tick keeps.
+      // The row is larger than what a tick keeps.
       ("bare", ["INSERT INTO bare VALUES (1, 1)", "INSERT INTO bare VALUES (zeroblob(1200000), 1)"]),
     ])
   func doubtsAreLookedUp(from: String, commits: [String]) throws {
@@ -140,7 +141,7 @@ import Testing
   }
 
   /// A tick that has read frames alone needs a row that an earlier commit changed, and meanwhile another commit has
-  /// come: the patch is one of the next state, and clients hear nothing of it. (Half of these ticks look their rows up,
+  /// come: the patch then leads to the next state, and clients do not notice. (Half of these ticks look their rows up,
   /// to compare: then nothing is missing.)
   @Test func commitsMayComeBeforeATransactionIsNeeded() throws {
     // After a tick that missed a state, the next ones have transactions for a while.
@@ -161,7 +162,7 @@ import Testing
         _ = try? SQLiteShell(path: path).run("UPDATE t SET n = n + 10 WHERE id = 3")
       }
       try fixture.writer.run("UPDATE t SET n = n + 10 WHERE id = 2")
-      // Without requests to the follower meanwhile, because those are read in a transaction.
+      // No requests are sent to the follower meanwhile, because a request is read in a transaction.
       _ = comesTrue { fixture.recorder.deliveries(key).count != before }
       #expect(fixture.recorder.deliveries(key).count > before)
       fixture.settle()
@@ -170,7 +171,7 @@ import Testing
     #expect(fixture.recorder.deliveries(key).dropFirst().allSatisfy { $0.hasPrefix("patch -0 +0 >0 *") })
   }
 
-  /// Other columns: other values in the same places.
+  /// After a change of the columns, the same places hold other values.
   @Test func columnsComeAndGo() throws {
     let statistics = try statistics(
       Self.query("t", select: ["*"]),

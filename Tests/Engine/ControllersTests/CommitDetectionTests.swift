@@ -56,7 +56,7 @@ import Ground
           .init(limit: limit, rest: .zero, isUnused: isUnused, connection: isFailing ? nil : connection))
       }
 
-      /// A commit, which is noticed and followed.
+      /// Makes a commit, and follows it.
       func followCommit() throws {
         try commit()
         repeat { wait() } while !hasCommit()
@@ -64,7 +64,7 @@ import Ground
         #expect(!hasCommit())
       }
 
-      /// Two commits shortly after one another.
+      /// Makes and follows two commits in quick succession.
       func followStream() throws {
         try followCommit()
         clock.advance(by: .milliseconds(20))
@@ -73,7 +73,7 @@ import Ground
       }
     }
 
-    /// Rests as a thread of its own does. The workers read the events.
+    /// Rests as a thread of its own would. The workers read the events.
     private static func wait(
       _ detection: CommitDetection, _ wake: WakeSignal, _ connection: DatabaseConnection,
       _ conditions: CommitDetection.Conditions
@@ -124,7 +124,7 @@ import Ground
       try follower.followStream()
       follower.clock.advance(by: .milliseconds(60))
       follower.wait()
-      // The same as after a report: six checks within a tenth of a second, none at the limit.
+      // As after a report: six checks within a tenth of a second, and none at the limit.
       let start = ContinuousClock.now
       for _ in 0..<7 {
         follower.wait()
@@ -161,7 +161,7 @@ import Ground
 
     @Test func `What a file system does not report is checked for often`() throws {
       let follower = try Follower()
-      // As on a file system that reports nothing: the watch has a file of another name.
+      // The watcher watches a file of another name, as if the file system reported nothing.
       let other = DatabaseWatcher(path: follower.folder.path("other.sqlite"))
       let wake = WakeSignal()
       let detection = CommitDetection(path: follower.path, wake: wake, clock: follower.clock.clock, watcher: other)
@@ -173,7 +173,7 @@ import Ground
       /// How long it takes until a commit is found, which nothing reports.
       func find() throws -> Duration {
         for _ in 0..<8 { wait() }
-        // No stream of commits, which a timer would look for.
+        // The pause ends the stream of commits, during which a timer would check.
         follower.clock.advance(by: .seconds(1))
         try follower.commit()
         let start = ContinuousClock.now

@@ -3,7 +3,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Following
 
-/// Numbers of states on which followers agree that have seen different ones.
+/// Numbers of states: followers agree on them although they have seen different states.
 @Suite struct CommitNumbersTests {
   private func state(_ frames: Int, generation: UInt32 = 1) -> StateName {
     .wal(frames: frames, generation: generation)
@@ -39,7 +39,7 @@ import Testing
   @Test func `A number that another state has already is not exact`() {
     let numbers = CommitNumbers()
     _ = numbers.number(of: state(1), before: 0, commits: 0)
-    // After a doubt fewer were counted than there were.
+    // After a doubt, fewer commits were counted than were made.
     #expect(numbers.number(of: state(9, generation: 2), before: 0, commits: 2) == exact(2))
     #expect(numbers.number(of: state(3), before: 0, commits: 2) == inexact(2))
     #expect(numbers.number(of: state(3), before: 0, commits: 2) == inexact(2))

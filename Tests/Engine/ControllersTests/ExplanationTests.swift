@@ -6,7 +6,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// How a query is kept up to date, and what would make it cheaper, in words that a person can act on.
+/// How a query is kept up to date, and what would make it cheaper, in words that an operator can act on.
 @Suite struct ExplanationTests {
   private static let schema = """
     CREATE TABLE author(id INTEGER PRIMARY KEY, name, country);
@@ -73,7 +73,7 @@ import Testing
     #expect(list.groups == 2 && list.rows == 2 && list.keptBytes > 0)
   }
 
-  /// Groups of groups: what keeps the rows under them.
+  /// Lists of groups over groups, which keep the rows under their groups.
   private static let counts = ["n", "n + 1", "-n"].map { group in
     var query = Query(from: "(SELECT country, count(*) AS n FROM author GROUP BY country) AS c")
     query.groupBy = [group]
@@ -85,7 +85,7 @@ import Testing
     "INSERT INTO author(id, country) VALUES \(ids.map { "(\($0), 'country \($0 / 2)')" }.joined(separator: ", "));"
   }
 
-  /// Lists over `author`, in a follower that keeps so many bytes of the rows under groups.
+  /// Lists over `author`, in a follower that keeps at most so many bytes of the groups' rows.
   private static func open(_ queries: [Query], keptRowBytes: Int) throws -> FollowerFixture {
     let fixture = try FollowerFixture(schema + insert(1...80)) { $0.keptRowBytes = keptRowBytes }
     for (index, query) in queries.enumerated() {

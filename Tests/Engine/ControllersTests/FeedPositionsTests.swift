@@ -3,7 +3,7 @@ import Testing
 
 @testable import Feed
 
-/// Positions of the feed: unreadable for others, and never those of another epoch.
+/// Positions of the feed: clients cannot read them, and a position never belongs to two epochs.
 @Suite struct FeedPositionsTests {
   @Test func `A position leads back to its number, also in the next process`() throws {
     let epoch = FeedPositions.newEpoch
@@ -20,7 +20,7 @@ import Testing
     let positions = try #require(FeedPositions(epoch: FeedPositions.newEpoch))
     let names = (0..<1_000).map { $0 % 10 == 0 ? positions.name(ofEntry: $0 / 10) : positions.name(behind: $0 / 10) }
     #expect(Set(names).count == names.count && Set(names.map(\.count)).count == 1)
-    // Each bit of what is shown is as often set as not.
+    // Each bit of a shown position is set in half of the cases.
     var ones = [Int](repeating: 0, count: 128)
     for name in names {
       let digits = name.split(separator: ".")[1].map { $0.hexDigitValue! }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Following
 
-/// Epochs on which all that follow a file agree, whenever they notice.
+/// Epochs: all followers of a file agree on them, whenever they notice a replacement.
 @Suite struct FileEpochsTests {
   private final class Renewals: Sendable {
     let names = Mutex<[String]>([])
@@ -18,7 +18,7 @@ import Testing
   }
   private var renewed: [String] { renewals.names.withLock { $0 } }
 
-  /// Two files.
+  /// Makes two files.
   private func files() throws -> (FileIdentity, FileIdentity) {
     let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -37,7 +37,7 @@ import Testing
     #expect(second.isNew && second.epoch != first.epoch && !epochs.isNewest(first.epoch))
     #expect(epochs.opened(two) == (second.epoch, false))
     #expect(renewed == [second.epoch.name] && epochs.greeting == second.epoch.name)
-    // And back: it is not taken for the first epoch.
+    // The first file comes back, and gets a new epoch.
     #expect(epochs.opened(one).isNew && epochs.current.name != "first")
     #expect(epochs.joined(by: one) == epochs.current && epochs.joined(by: two) == nil)
   }
@@ -68,7 +68,7 @@ import Testing
     let late = epochs.ticket()
     let two = read("two", one.epoch, epochs.ticket())
     #expect(two.isNew && epochs.greeting == "two")
-    // A transaction that began before shows the epoch before, or one in between.
+    // A transaction that began earlier shows the former epoch, or one in between.
     let alone = read("between", one.epoch, late)
     #expect(!alone.isNew && alone.epoch.name == "between" && !epochs.isNewest(alone.epoch))
     #expect(epochs.greeting == "two" && read("two", alone.epoch, epochs.ticket()) == (two.epoch, false))
@@ -90,7 +90,7 @@ import Testing
     let first = epochs.current
     let second = fall(first)
     #expect(second.isNew && second.epoch != first && second.epoch.name == "one" && epochs.greeting == "one.1")
-    // Another follower sees the same fall.
+    // Another follower sees that the commits have fallen in the same way.
     #expect(fall(first) == (second.epoch, false))
     #expect(fall(second.epoch).isNew && epochs.greeting == "one.2")
   }
@@ -104,7 +104,7 @@ import Testing
     let early = epochs.ticket()
     let second = read(first, true, epochs.ticket())
     #expect(second.isNew && epochs.greeting == "one.1")
-    // Another follower's transaction still shows the commit from which they fell; its next one does not.
+    // Another follower's transaction still shows the commit before the fall; its next one does not.
     let alone = read(first, false, early)
     #expect(!alone.isNew && alone.epoch.name == "one" && !epochs.isNewest(alone.epoch))
     #expect(read(alone.epoch, true, epochs.ticket()) == (second.epoch, false))

@@ -16,7 +16,7 @@ import Testing
     fixture.subscribe(key, Query(from: "t"), window: Window(offset: 0, limit: 2))
     fixture.runReaders()
     #expect(fixture.recorder.deliveries(key) == ["snapshot 40"])
-    // More than a tick reads itself.
+    // This requests more rows than a tick reads itself.
     fixture.follower.post(.request(key, .fetch(Window(offset: 0, limit: 30))))
     fixture.settle()
     fixture.follower.post(.request(key, .resync))
@@ -102,7 +102,7 @@ import Testing
     #expect(fixture.recorder.deliveries(second) == ["snapshot 2"])
   }
 
-  /// A change of the schema, what a query over all columns answers afterwards, and what its subscription got.
+  /// A change of the schema, the answer of a query over all columns afterwards, and the messages of its subscription.
   @Test(arguments: [
     ("ALTER TABLE t ADD COLUMN b DEFAULT 7", "1,'x',7", ["snapshot 1", "snapshot 1"]),
     ("ALTER TABLE t RENAME COLUMN a TO b", "1,'x'", ["snapshot 1", "snapshot 1"]),
@@ -136,7 +136,7 @@ import Testing
     let fixture = try FollowerFixture(Self.schema, isWAL: false)
     fixture.subscribe(first, query)
     fixture.snapshot(query)
-    // The lock makes the follower find both in its mailbox at once.
+    // The lock delays the follower, so that it finds both in its mailbox.
     try fixture.writer.run("BEGIN EXCLUSIVE")
     fixture.snapshotLater(query)
     fixture.subscribe(second, query)
@@ -177,7 +177,7 @@ import Testing
       "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO t SELECT i, i FROM n;"
     let fixture = try FollowerFixture(Self.schema + rows) {
       $0.chunkBytes = 4_096
-      // Every patch is larger than starting over.
+      // With this limit, every patch is too large, and a snapshot is sent.
       $0.patchBytes = 0
     }
     fixture.subscribe(first, query)
@@ -215,7 +215,7 @@ import Testing
       fixture.follower.requestTick()
       fixture.snapshot(query)
     }
-    // No other client is sent anything, so all of it is parts.
+    // No other client gets anything, so all messages are parts.
     let parts = fixture.recorder.sent.dropFirst(before)
     #expect(parts.count > 1)
     #expect(parts.allSatisfy { $0.recipients.flatMap(\.sessions).count == keys.count })
@@ -227,7 +227,7 @@ import Testing
     #expect(fixture.statistics.controllers == 0)
     let before = fixture.statistics.ticks
     for value in 0..<50 { try fixture.writer.run("UPDATE t SET a = \(value)") }
-    // The question itself is a tick, which takes in all of them.
+    // The request itself causes a tick, which handles all commits.
     #expect(fixture.statistics.ticks <= before + 1)
     #expect(fixture.snapshot(query) == "1,49")
   }
@@ -241,7 +241,7 @@ import Testing
       fixture.snapshot(query)
       fixture.advance(by: .seconds(60))
     }
-    // At minutes 5 and 10.
+    // Messages come at minutes 5 and 10.
     #expect(fixture.recorder.deliveries(first) == ["snapshot 1"] + Array(repeating: "patch -0 +0 >0 *1", count: 2))
     try fixture.writer.run("INSERT INTO t VALUES (2, 'last')")
     fixture.snapshot(query)
@@ -290,7 +290,7 @@ import Testing
 }
 
 extension FollowerFixture {
-  /// Asks, and does not wait.
+  /// Requests a snapshot, and does not wait for it.
   func snapshotLater(_ query: Query) {
     follower.post(.snapshot(.init(query: query, window: nil) { _ in }))
   }

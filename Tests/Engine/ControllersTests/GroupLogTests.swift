@@ -3,7 +3,7 @@ import Testing
 @testable import ChangeCapture
 @testable import Lists
 
-/// Changes of aggregates while their query was run: those that the run has seen must not be added to its groups again.
+/// Changes of aggregates while their query runs: changes that the run has seen must not be added to its groups again.
 @Suite struct GroupLogTests {
   private func step(_ frames: Int, isKnown: Bool = true) -> GroupStep {
     GroupStep(state: .wal(frames: frames), changes: isKnown ? [] : [nil])

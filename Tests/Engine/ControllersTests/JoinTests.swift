@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  /// A query, a commit, what it sends, and how often the query is run again for it.
+  /// A query, a commit, the messages that it causes, and how often the query is run again.
   @Test(
     arguments: [
       (Kind.inner, "UPDATE author SET name = 'Ann' WHERE id = 1", "patch -0 +0 >0 *2", 0),
@@ -94,8 +94,7 @@ import Testing
     #expect(fixture.statistics.refetches == refetches)
   }
 
-  /// Conditions that join are conditions that join, wherever they stand: the product of the tables would be millions of
-  /// rows.
+  /// Join conditions are used wherever they stand. Otherwise the product of the tables would be millions of rows.
   @Test(arguments: [
     ("s, l, o", "l.sid = s.id AND o.id = l.oid AND o.n > 0"), ("s JOIN l JOIN o", "(o.id = l.oid) AND (l.sid = s.id)"),
     ("s, l JOIN o ON o.id = l.oid", "s.id = l.sid"), ("s JOIN l ON l.sid = s.id JOIN o ON o.id = l.oid", "1"),
@@ -128,12 +127,12 @@ import Testing
       try fixture.writer.run(commit)
       for query in queries { fixture.snapshot(query) }
     }
-    // If two tables have changed in one commit, the rows met before are unknown, however the tables are joined. Counted
-    // aggregates are kept.
+    // If two tables have changed in one commit, the rows that matched before are unknown, however the tables are
+    // joined. Counted aggregates are kept.
     #expect(fixture.statistics.refetches == 1)
   }
 
-  /// A row of the result that is made of other rows than before has other values in columns that were not written.
+  /// If a row of the result is made of different rows than before, columns that were not written may differ too.
   @Test(
     arguments: [
       ("author JOIN book ON book.author_id = author.id", ["book.title", "book.year"], "book.year > 0", []),
@@ -160,7 +159,7 @@ import Testing
     if from == "shown" { query.key = ["id"] }
     let key = SubscriptionKey(session: 1, id: "a", number: 1)
     fixture.subscribe(key, query)
-    // After the first commit the pages' former images are known, and so the columns that change.
+    // After the first commit, the pages' former images are known, and thus the changed columns.
     for change in ["UPDATE book SET year = 2 * year", "UPDATE book SET year = 2 * year"] {
       fixture.snapshot(query)
       try fixture.writer.run(change)

@@ -11,7 +11,7 @@ import Testing
 
 /// State that one process keeps for the next one.
 @Suite struct JournalTests {
-  /// A database, and what was warned of.
+  /// A database, and the warnings that were logged.
   private struct Place {
     let folder: TemporaryFolder
     let database: String
@@ -108,7 +108,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// A process that another thread is about to start has all files of this one, for a moment.
+    /// A process that another thread is just starting has all open files of this one for a moment.
     @Test func `A journal that was released can be taken, whoever has its descriptor`() throws {
       let place = try Place()
       let first = try place.journal()
@@ -153,14 +153,14 @@ import Testing
     next.begin()
     next.finish(with: try place.kept(1))
     next.release()
-    // The name is another file's now, whose inode is new while the former file is there.
+    // The name now belongs to another file. Its inode is new, because the former file still exists.
     try FileManager.default.moveItem(atPath: place.database, toPath: place.folder.path("b.sqlite"))
     try Data("a".utf8).write(to: URL(fileURLWithPath: place.database))
     #expect(try place.journal().found == nil)
     #expect(place.log.lines.isEmpty)
   }
 
-  /// Writes a state as a process did that was killed, with what goes with it.
+  /// Writes a state and its payload like a process that was killed.
   private func write(_ kept: Journal<Number>.Kept, _ payload: [UInt8], _ place: Place, part: String = "0") throws {
     let file = try StateFile(of: place.database, part: part, in: place.folder.path("states"))
     var state = kept.state
@@ -205,7 +205,7 @@ import Testing
     mark.add(to: &writer)
     try write(try place.kept(0), writer.bytes, place, part: "feed")
     #expect(try journal().lastCommit == nil)
-    // A log of another epoch, whose first state was never written.
+    // The log belongs to another epoch, whose first state was never written.
     let other = try journal()
     other.begin(epoch: mark.epoch, [])
     other.keep(.init(state: try place.kept(0).state, memory: mark)) {}
@@ -229,7 +229,7 @@ import Testing
     throws
   {
     let place = try Place()
-    /// Ends a process, or drops it as if it were killed.
+    /// Ends a keeper in order. `promises` is nil if some are unknown.
     func end(_ keeper: StateKeeper, _ promises: [UInt8]?) throws {
       for follower in 0..<2 { keeper.end(with: try part(place, "a", 5), of: follower) }
       keeper.end(withPromises: promises)
@@ -250,7 +250,7 @@ import Testing
       _ = keeper.restored(0)
       keeper.promise()
       keeper.keep(try part(place, "a", 6), of: 0)
-      // Not everything that was promised is known.
+      // Some promises are unknown.
       if isKilled { keeper.finish(highest: 6) } else { try end(keeper, nil) }
       let next = try self.keeper(place)
       #expect(next.epoch == nil && next.first == nil && next.promises.isEmpty)
@@ -305,7 +305,7 @@ import Testing
     let place = try Place()
     let journal = try place.journal()
     journal.begin()
-    // A directory has the name of what is to be written.
+    // A directory has the name of the file to be written.
     let blocked = journal.path + ".tmp"
     for round in 1...2 {
       try FileManager.default.createDirectory(atPath: blocked, withIntermediateDirectories: false)
@@ -350,7 +350,7 @@ import Testing
     for count in writer.bytes.indices {
       #expect(throws: ByteReader.Malformed.self) { try read(Array(writer.bytes[..<count])) }
     }
-    // Whatever they are, they are read or refused.
+    // Any bytes are either read or refused.
     for index in writer.bytes.indices {
       for byte in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
         var bytes = writer.bytes

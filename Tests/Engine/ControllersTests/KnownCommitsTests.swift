@@ -29,7 +29,7 @@ import Testing
     #expect(!seen.contains(0) && seen.contains(300_000 + 39_999 * 2) && !seen.contains(300_001))
   }
 
-  /// A version is the result in spans of ticks, and at single commits besides.
+  /// A version is the result during spans of ticks, and also at single commits.
   @Test(arguments: [1, 2, 3, .random(in: 0 ... .max)] as [UInt64])
   func `A version is known where it was followed, and where it was noted`(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -7,14 +7,13 @@ import Testing
 @testable import Lists
 @testable import Requests
 
-/// Clients that leave while readers are to do something for them, in each of the ways in which readers do: nothing of
-/// it is done, and nothing kept.
+/// Clients that leave while a reader has work for them, for each kind of work: none of it is done, and nothing is kept.
 @Suite struct LeavingTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60) INSERT INTO t SELECT i, 'x' FROM n;
     """
-  /// Run again after each change.
+  /// A query that is run again after each change.
   private static func again(_ number: Int) -> Query {
     var query = Query(from: "t")
     query.filter = "id <> \(-number)"
@@ -154,7 +153,7 @@ import Testing
     #expect(fixture.statistics.controllers == 300)
     fixture.advance(by: .seconds(2))
     #expect((1...30).contains(fixture.statistics.controllers), "\(fixture.statistics.controllers)")
-    // Changes meanwhile keep nothing alive.
+    // Changes meanwhile must not keep it alive.
     for value in 1...6 {
       try fixture.writer.run("UPDATE t SET a = \(value) WHERE id = 1")
       fixture.advance(by: .seconds(10))

@@ -9,8 +9,8 @@ import Testing
 @testable import Following
 @testable import Lists
 
-/// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine says what is
-/// to be done, the world does it, and knows what the list ought to show.
+/// All small worlds of one list: a file of two values, a reader, a client that comes and goes. The machine decides what
+/// to do; the world does it, and knows what the list must show.
 @Suite struct ListMachineTests {
   // Rules of machine: join-knows-all, misses-nothing, never-retried, answers-too-much, run-goes-on, joins-for-ever,
   // doubt-is-forgotten
@@ -26,7 +26,7 @@ import Testing
     var random = SeededGenerator(seed: UInt64(seed))
     var world = World(canLookUp: seed % 8 > 1)
     var path: [World.Event] = []
-    // Half of them are about joining alone, where what matters takes many steps.
+    // Half of the runs are only about joining, where faults need many steps to show.
     let events = seed % 2 == 0 ? World.Event.allCases : World.Event.ofJoining
     for _ in 0..<60 {
       let event = events.randomElement(using: &random)!
@@ -38,7 +38,7 @@ import Testing
     if let fault = world.fault { fail(fault, path) }
   }
 
-  /// - Returns: false after a fault: one is enough.
+  /// - Returns: false after a fault, because one is enough.
   @discardableResult
   private func explore(_ world: World, depth: Int, path: [World.Event], _ worlds: inout Int) -> Bool {
     worlds += 1
@@ -64,16 +64,16 @@ import Testing
 
 private struct World {
   enum Event: CaseIterable {
-    /// Another process commits: a value that only grows, and one that goes back and forth.
+    /// Another process commits a change of the value that only grows, or of the one that flips back and forth.
     case commitGrowing, commitFlipping
     case tick
     /// A tick that cannot tell what changed.
     case tickInDoubt
-    /// A tick in which looking up fails.
+    /// A tick in which looking rows up fails.
     case tickFailing
-    /// The next look finds the list due.
+    /// Time passes, so that the next tick finds the list due.
     case timePasses
-    /// It may give way and begin again.
+    /// The reader begins. It may give way to other work and begin again.
     case readerBegins
     /// The reader says which state it sees.
     case readerTells
@@ -90,7 +90,7 @@ private struct World {
     var growing = 0
     var flipping = false
 
-    /// The units in which they differ.
+    /// The units in which two states differ.
     func differences(to other: Values) -> [UInt8] {
       (growing == other.growing ? [] : [1]) + (flipping == other.flipping ? [] : [2])
     }
@@ -106,7 +106,7 @@ private struct World {
     let schema: Int
     /// The state that the reader sees, once it has begun: the file's states are numbered.
     var state: Int?
-    /// Whether it has said so, and whether a tick knows.
+    /// Whether the reader has reported its state, and whether a tick has handled that.
     var isTold = false
     var isReported = false
     var outcome: Outcome?
@@ -119,12 +119,12 @@ private struct World {
   private var file = [Values()]
   /// The state that the last tick saw.
   private var seen = 0
-  /// By number of ticks that have seen changes, the state that the last of them saw.
+  /// The state that each tick with changes saw, by the number of such ticks.
   private var seenAtTick = [0]
   private var ticks: Int { seenAtTick.count - 1 }
   private var content = Values()
   private var schema = 0
-  /// The one that the content was read in.
+  /// The schema in which the content was read.
   private var contentSchema = 0
   private let canLookUp: Bool
   private var job: Job?
@@ -132,7 +132,7 @@ private struct World {
   private var isCompiling = false
   private var isUsed = true
   private var now = Instant.distantPast + .milliseconds(1_000_000)
-  /// The error.
+  /// The first error that was found.
   private(set) var fault: String?
 
   init(canLookUp: Bool) {
@@ -286,7 +286,7 @@ private struct World {
     }
   }
 
-  /// Everything goes well from now on: the list comes to the newest state.
+  /// Lets everything succeed from now on, and checks that the list reaches the newest state.
   mutating func settle() {
     come()
     for _ in 0..<6 {

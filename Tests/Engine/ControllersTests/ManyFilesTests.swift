@@ -32,10 +32,11 @@
           .subscribe(.init(key: key, query: query, window: nil, minInterval: .zero, shape: .arrays)))
       }
 
-      /// By another process: SQLite keeps descriptors of closed connections while others of the process have locks.
+      /// Written by another process: in this one, SQLite would keep descriptors of closed connections while other
+      /// connections have locks.
       func insert() throws { try SQLiteShell(path: path).run("INSERT INTO t(a) VALUES (1)") }
 
-      /// Waits until the list's client was sent as much.
+      /// Waits until the list's client has been sent this many messages.
       func wait(_ count: Int) { #expect(comesTrue { recorder.deliveries(key).count >= count }) }
     }
 

@@ -3,7 +3,7 @@ import LiveQuery
 import TestSupport
 import Testing
 
-/// The contents of many rows at once: they are read in another order than they are shown in.
+/// The contents of many rows at once: they are read in a different order than they are shown.
 @Suite struct ManyRowsTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String

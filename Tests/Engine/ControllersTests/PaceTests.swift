@@ -9,7 +9,7 @@ import Testing
   private var pace = Pace()
   private var now = Instant(nanoseconds: 1_000_000_000)
 
-  /// A tick of so long, so long after the last; gives the rest that follows.
+  /// Simulates a tick of a duration, some time after the last one. Returns the rest that follows.
   private mutating func turn(_ duration: UInt64, after idle: UInt64) -> UInt64 {
     let start = now + .microseconds(idle)
     now = start + .microseconds(duration)

@@ -4,7 +4,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// Queries that take too long, or give too much: each ends with its code, soon, and others go on undisturbed.
+/// Queries that take too long or return too much: each ends soon with its code, and others continue undisturbed.
 @Suite struct QueryLimitsTests {
   struct Attempt: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -94,10 +94,10 @@ import Testing
     #expect(fixture.recorder.deliveries(other) == ["snapshot 1", "patch -0 +0 >0 *1"])
   }
 
-  /// Limits that were reached when the client came.
+  /// Limits that the query exceeds only after a commit.
   @Test(arguments: [
     ("t LEFT JOIN u ON u.id = (\(endless) SELECT max(n.i + t.id) FROM n)", "INSERT INTO t VALUES (1, 'x')", "timeout"),
-    // Finding the rows that it concerns never ends, but running the query does: t is empty.
+    // Finding the rows that the commit concerns never ends, but running the query does, because t is empty.
     ("t LEFT JOIN u ON u.id = (\(endless) SELECT count(*) FROM n)", "INSERT INTO u VALUES (2)", "snapshot 0"),
     ("t JOIN u AS v ON v.id > 0", "INSERT INTO t SELECT id, 'x' FROM u", "too_large"),
   ])
@@ -123,7 +123,7 @@ import Testing
     #expect(fixture.recorder.deliveries(key) == ["snapshot 0"])
     try fixture.writer.run(commit)
     #expect(fixture.snapshot(one) == "4")
-    // A reader runs it, which takes as long as it may.
+    // A reader runs the query, for as long as the limit allows.
     fixture.snapshot(query)
     try fixture.writer.run("DELETE FROM u WHERE id = 4")
     #expect(fixture.snapshot(one) == "")

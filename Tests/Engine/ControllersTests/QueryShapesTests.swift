@@ -5,8 +5,8 @@ import Requests
 import TestSupport
 import Testing
 
-/// Many queries that differ only in the values of their parameters, through random commits of another process: each has
-/// what SQLite answers itself, whichever of them a change was found to concern.
+/// Many queries that differ only in the values of their parameters, through random commits of another process: each
+/// must equal SQLite's own answer, whichever lists a change was found to concern.
 ///
 /// `FRESHET_SEED=n swift test --filter QueryShapesTests` repeats a failure.
 @Suite struct QueryShapesTests {
@@ -124,8 +124,7 @@ import Testing
     try follow(shape, Self.seed)
   }
 
-  /// A row whose unit was spelled otherwise by a commit was found under NOCASE by both spellings, and had its own key's
-  /// double.
+  /// When a commit changed only the case of a unit, the row was found twice under NOCASE, once by each spelling.
   @Test func unitsAreReadOnceWhateverTheirSpelling() throws {
     let shape = try #require(Self.shapes.first { $0.query.key == ["k || i AS ki"] })
     try follow(shape, 92)
@@ -155,7 +154,7 @@ import Testing
     for (index, query) in queries.enumerated() {
       fixture.subscribe(SubscriptionKey(session: UInt64(index + 1), id: "q"), query)
     }
-    // Some values make an error of some queries, which must not concern the others.
+    // Some values cause errors in some queries, which must not affect the other queries.
     func expected(_ query: Query) -> String { (try? fixture.queue.read { try Self.oracle($0, query) }) ?? "bad_query" }
     var ends = queries.map { Set(["fatal \(expected($0))", "error \(expected($0))"]) }
     for step in 0..<6 {

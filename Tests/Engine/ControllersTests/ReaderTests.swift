@@ -8,7 +8,7 @@ import Testing
 @testable import Lists
 @testable import Requests
 
-/// Work on readers delays no list, and its results join the followed lists.
+/// Work of readers does not delay lists, and its results become followed lists.
 @Suite struct ReaderTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b INT); CREATE TABLE u(id INTEGER PRIMARY KEY);
@@ -34,7 +34,7 @@ import Testing
     let key = SubscriptionKey(session: 1, id: "list", number: 1)
     fixture.subscribe(key, list("id < 3"))
     fixture.snapshot(list("id < 3"))
-    // From as many sessions as there are readers, and more.
+    // Requests come from more sessions than the readers' number.
     for number in 2..<7 {
       fixture.subscribe(SubscriptionKey(session: UInt64(number), id: "e", number: 1), endless(number))
     }
@@ -45,7 +45,7 @@ import Testing
     }
     #expect(fixture.recorder.deliveries(key).first == "snapshot 2")
     for number in 2..<7 { fixture.follower.post(.sessionClosed(UInt64(number))) }
-    // Its clients have left: nothing is left running.
+    // Its clients have left, so nothing may still run.
     _ = comesTrue { fixture.readers.counts == (0, 0) }
     #expect(fixture.readers.counts == (0, 0))
   }
@@ -89,7 +89,7 @@ import Testing
   @Test func `A query whose look-ups are slow is run again by readers`() throws {
     let rows = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n"
     let fixture = try FollowerFixture(Self.schema + "INSERT INTO u \(rows);")
-    // No index leads from a row of t to what it sums up: each look-up reads a product of u with itself.
+    // No index leads from a row of t to the rows that it sums up, so each look-up reads a product of u with itself.
     var slow = Query(from: "t")
     slow.select = ["a", "(SELECT count(*) FROM u, u AS v WHERE u.id + v.id = t.b) AS n"]
     slow.filter = "id < 3"

@@ -140,7 +140,7 @@ import Testing
     first.stop()
     #expect(stopped.text.withLock { $0 } == "stopped" && other.text.withLock { $0 }.isEmpty)
     #expect(second.counts.running == 1)
-    // Its reader works for the others, and not for new requests of its own.
+    // The file's reader works for other files, and not for its own new requests.
     first.post(
       ReaderJob(id: 1, requester: .server) { _, _ in
         Issue.record("a job of a file that was stopped")

@@ -43,7 +43,7 @@ final class Recorder: SubscriptionOutput {
     }
   }
 
-  /// Has this done, once, when a tick that has followed a commit asks whether it may send.
+  /// Runs `body` once, when a tick that has followed a commit asks whether it may send.
   func whenAsked(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.whenAsked = body } }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool {
@@ -111,7 +111,7 @@ final class FollowerFixture {
   /// Nil: the machine's clock.
   private let clock: ManualClock?
 
-  /// - Parameter readers: 0: what they are to do is done by `readers.runAll`.
+  /// - Parameter readers: the number of readers; 0: their work is done by `readers.runAll`.
   init(
     _ schema: String, isWAL: Bool = true, clock: ManualClock? = nil, readers readerCount: Int = 2,
     configure: (inout FollowerConfiguration) -> Void = { _ in }
@@ -149,28 +149,28 @@ final class FollowerFixture {
   @discardableResult
   func snapshot(_ query: Query) -> String {
     let answer = ask(query)
-    // A tick answers before it sends what is new: when the next one answers, that is done.
+    // A tick answers before it sends new messages. When the next tick answers, these have been sent.
     _ = ask(query)
     return answer
   }
 
   private func ask(_ query: Query) -> String { wait(query, unless: nil, for: .zero).result() }
 
-  /// When it returns the follower has done, and sent, what there was to do.
+  /// Returns when the follower has done all its work and sent the messages.
   func settle() {
-    // A tick answers this before it performs what sessions asked, and sends what is new: when the next one answers,
+    // A tick answers this before it performs sessions' requests and sends new messages. When the next tick answers,
     // that is done.
     for _ in 0..<2 { _ = statistics }
   }
 
-  /// Sets the clock on.
+  /// Moves the clock forward.
   func advance(by duration: Duration) {
     settle()
     clock?.advance(by: duration)
     settle()
   }
 
-  /// Does what readers are to do, and what follows from it.
+  /// Does the readers' work, and what follows from it.
   func runReaders() {
     settle()
     while readers.runAll() { settle() }
@@ -195,7 +195,7 @@ final class FollowerFixture {
     }
   }
 
-  /// Asks for a snapshot of another version than one.
+  /// Requests a snapshot of a version other than the given one.
   func wait(_ query: Query, unless version: String?, for duration: Duration, id: UInt64? = nil) -> Answer {
     let answer = Answer()
     var request = FollowerCommand.SnapshotRequest(query: query, window: nil) { answer.set(Self.text($0)) }

@@ -10,7 +10,7 @@ import Testing
 @Suite struct RequeryOrderTests {
   private let key = SubscriptionKey(session: 1, id: "a", number: 1)
 
-  /// - Parameter select: of the list that is requested: one that is followed, and one that is run again.
+  /// - Parameter select: the SELECT of the requested list: one is followed, the other is run again.
   @Test(arguments: ["n", "sum(n) OVER (ORDER BY id) AS s"])
   func `The commits that a subscription is sent never fall`(select: String) throws {
     let folder = try TemporaryFolder()
@@ -31,7 +31,7 @@ import Testing
     for number in 0..<20 {
       follower.post(.request(key, .requery(number.isMultiple(of: 2) ? second : first, nil)))
       follower.tick()
-      // The reader sees this state, and the list that the client has is brought to the next one.
+      // The reader sees this state, while the client's list advances to the next one.
       try shell.run("UPDATE t SET n = n + 1 WHERE id = 1")
       follower.runReaders()
       try shell.run("UPDATE t SET n = n + 1 WHERE id = 2")
@@ -45,7 +45,7 @@ import Testing
     #expect(recorder.ended.isEmpty)
   }
 
-  /// The run begins in one state, and while it goes on the client is sent the next.
+  /// The run begins in one state. While it runs, the client is sent the next state.
   @Test func `A slow query is not answered in a state from before the last patch`() throws {
     let fixture = try FollowerFixture(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 1), (2, 2)")
@@ -58,7 +58,7 @@ import Testing
     fixture.subscribe(key, first)
     fixture.snapshot(first)
     fixture.follower.post(.request(key, .requery(slow, nil)))
-    // Which the reader has begun when the follower has answered something else.
+    // When the follower has answered this, the reader has begun.
     fixture.settle()
     try fixture.writer.run("UPDATE t SET n = n + 1")
     fixture.snapshot(first)
@@ -67,7 +67,7 @@ import Testing
     let commits = fixture.recorder.sent.filter { $0.goes(to: key) }.compactMap(\.commit)
     #expect(patches == 2 && commits.count == 3, "\(fixture.recorder.deliveries(key))")
     #expect(commits == commits.sorted())
-    // It gets what comes then.
+    // The list gets later changes.
     try fixture.writer.run("UPDATE t SET n = n + 1 WHERE id = 1")
     fixture.snapshot(slow)
     #expect(fixture.recorder.deliveries(key).count == 4)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Requests
 
-/// The table of requests that wait: every request leaves it once, in the order in which its list's came, and leaves
-/// nothing behind.
+/// The table of waiting requests: every request leaves it once, in the order of its list's requests, and nothing of it
+/// remains.
 @Suite struct RequestsTests {
   private typealias Table = RequestTable
 

@@ -6,7 +6,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// Clients that come back, ask for another query, or look for a row.
+/// Clients that reconnect, request another query, or look for a row.
 @Suite struct ResumeTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, n INT);
@@ -127,7 +127,7 @@ import Testing
     fixture.follower.post(.request(first, .requery(other, nil)))
     fixture.snapshot(other)
     #expect(fixture.recorder.deliveries(first) == ["snapshot 3", delivery])
-    // From now on it is the other query that is followed.
+    // From now on the new query is followed.
     try fixture.writer.run("UPDATE t SET a = 'new' WHERE id = 2")
     fixture.snapshot(other)
     #expect(fixture.recorder.deliveries(first).last?.contains("*1") == true || order.hasPrefix("a"))

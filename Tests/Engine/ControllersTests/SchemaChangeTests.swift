@@ -15,7 +15,7 @@ import Testing
     """
   private let other = SubscriptionKey(session: 1, id: "u", number: 1)
 
-  /// Each is compiled by itself.
+  /// Queries of different shapes, so that each is compiled by itself.
   private let queries = (1...40).map { number in
     var query = Query(from: "t")
     query.filter = "id <> \(number + 10)"
@@ -28,7 +28,7 @@ import Testing
   private let fixture: FollowerFixture
   private let clock = ManualClock()
 
-  /// Readers do nothing until they are resumed: until then the follower does everything.
+  /// Readers do nothing until they are resumed, so all work until then is the follower's.
   init() throws {
     fixture = try FollowerFixture(Self.schema, clock: clock, readers: 0)
     fixture.subscribe(other, Query(from: "u"))
@@ -122,7 +122,7 @@ import Testing
     fixture.settle()
     fixture.runReaders()
     #expect(fixture.recorder.deliveries(waiting) == ["snapshot 2", "error schema_changed"])
-    // It is not reported again while it stays as it is; requests are answered with the error.
+    // The same error is not reported again; requests are answered with it.
     try fixture.writer.run("INSERT INTO old VALUES (3, 'z'); CREATE TABLE more(a)")
     fixture.settle()
     fixture.runReaders()
@@ -162,7 +162,7 @@ import Testing
     fixture.settle()
     fixture.runReaders()
     #expect(fixture.recorder.deliveries(key) == ["snapshot 2", "error schema_changed"])
-    // Another one that does not compile either is refused, and changes nothing.
+    // Another query that does not compile is refused, and changes nothing.
     fixture.follower.post(.request(key, .requery(query, nil)))
     fixture.settle()
     fixture.runReaders()

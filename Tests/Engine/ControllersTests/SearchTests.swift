@@ -5,7 +5,7 @@ import Testing
 @testable import Following
 @testable import Requests
 
-/// Full-text search: what it finds is followed row by row where a search depends on each row alone.
+/// Full-text search: its results are followed row by row if the search depends only on each row by itself.
 @Suite struct SearchTests {
   private static let schema = """
     CREATE VIRTUAL TABLE note USING fts5(title, body);
@@ -58,7 +58,7 @@ import Testing
     #expect(fixture.statistics.refetches == 1)
   }
 
-  /// As SQLite's manual has them.
+  /// The triggers from SQLite's manual.
   private static let triggers = """
     CREATE TRIGGER page_inserted AFTER INSERT ON page BEGIN INSERT INTO found(rowid, text) VALUES (new.id, new.text); END;
     CREATE TRIGGER page_deleted AFTER DELETE ON page BEGIN
@@ -97,7 +97,7 @@ import Testing
       "UPDATE page SET text = 'red hen' WHERE id = 4", "UPDATE page SET text = 'two hen' WHERE id = 4",
       "DELETE FROM page WHERE id = 3", "UPDATE page SET id = 9 WHERE id = 2",
       "INSERT INTO found(found) VALUES ('optimize')",
-      // The index alone.
+      // A change of the index alone.
       "INSERT INTO found(found, rowid, text) VALUES ('delete', 9, 'red')",
       "INSERT INTO found(found) VALUES ('rebuild')",
 
@@ -122,8 +122,7 @@ import Testing
     try fixture.writer.run("INSERT INTO note VALUES ('red', 'red red red')")
     let after = fixture.snapshot(query)
     #expect(after != before)
-    // A snapshot reads contents anew: what is seen of all rows' changes by those who have some is that the query was
-    // run.
+    // A snapshot reads contents again, so it cannot show the change. The number of runs shows that the query was run.
     #expect(fixture.statistics.refetches > 0)
     let rows = try SQLiteShell(path: fixture.path).run(
       "SELECT group_concat(page.id || ',' || round(rank * 1e7), ' ') FROM \(query.from) WHERE \(query.filter!)")

@@ -4,7 +4,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// Subscriptions that come together, part and come together again.
+/// Subscriptions that form one group, separate, and form one group again.
 @Suite struct SubscriberGroupTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
@@ -57,7 +57,7 @@ import Testing
       fixture.recorder.setDrained(true, session: UInt64(session))
       fixture.follower.requestTick()
     }
-    // All change: what each query's subscribers are at last is one version.
+    // All rows change: afterwards all subscribers of each query have the same version.
     for value in 1...2 {
       try fixture.writer.run("UPDATE t SET a = -id * \(value)")
       fixture.snapshot(Self.queries[0])
@@ -69,7 +69,7 @@ import Testing
     #expect(last.count <= Self.queries.count, "\(last)")
   }
 
-  /// Each patch leads on from what was sent before it.
+  /// Checks that each patch continues from the message before it.
   private func check(_ key: SubscriptionKey, _ fixture: FollowerFixture) throws {
     var version = ""
     for sent in fixture.recorder.sent where sent.goes(to: key) {
@@ -98,9 +98,9 @@ import Testing
     #expect(try change(fixture) == [["a": 6, "b": 7]])
   }
 
-  /// Lets those catch up who can, then changes everything.
+  /// Lets the sessions catch up that can, then changes all rows.
   ///
-  /// - Returns: of each patch that a commit has sent, how many sessions got it under which id.
+  /// - Returns: for each patch of a commit, how many sessions got it under each id.
   private func change(_ fixture: FollowerFixture) throws -> [[String: Int]] {
     fixture.snapshot(Self.queries[0])
     let before = fixture.recorder.sent.count
@@ -113,7 +113,7 @@ import Testing
 }
 
 extension Recorder {
-  /// The last that was sent to a subscription.
+  /// The last version that was sent to a subscription.
   fileprivate func version(of key: SubscriptionKey) -> String {
     sent.last { $0.goes(to: key) && !$0.version.isEmpty }?.version ?? ""
   }

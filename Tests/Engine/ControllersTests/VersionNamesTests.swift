@@ -70,7 +70,7 @@ import Testing
     #expect(!names(timed).isByCommit && names(timed).commit(of: names(query).name(at: 1)) == nil)
   }
 
-  /// With a view of the same name each, and one that reads it.
+  /// Two files, each with a view of the same name and a view that reads it.
   @Test(arguments: [
     ("SELECT date('now') AS d", false), ("SELECT strftime('%Y') AS d", false), ("SELECT datetime() AS d", false),
     ("SELECT random() AS d", false), ("SELECT current_timestamp AS d", false),

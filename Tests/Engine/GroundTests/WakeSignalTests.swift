@@ -2,7 +2,7 @@ import Foundation
 import Ground
 import Testing
 
-/// No wake is lost for good, whatever fails.
+/// No wake is lost forever, whatever fails.
 @Suite struct WakeSignalTests {
   private func isReadable(_ descriptor: Int32) -> Bool {
     var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
@@ -12,7 +12,7 @@ import Testing
   @Test func `A write that failed is repeated by the next signal`() {
     var ends: [Int32] = [-1, -1]
     #expect(pipe(&ends) == 0)
-    // The end to write to cannot be written to, until it is the pipe's.
+    // The descriptor for writing does not work, until it is replaced by the pipe's.
     let broken = open("/dev/null", O_RDONLY)
     let signal = WakeSignal(ends: (ends[0], broken))
     signal.signal()

@@ -5,7 +5,7 @@ import Testing
 
 /// Threads that are waited for.
 @Suite struct WorkerTests {
-  /// The actions of a thread.
+  /// Records the actions of a thread.
   private final class Deeds: Sendable {
     let running = Atomic<Int>(0)
     let ended = Atomic<Int>(0)
@@ -71,7 +71,7 @@ import Testing
     }
     await #expect(processExitsWith: .success) {
       let (worker, isDone) = (Worker(), DispatchSemaphore(value: 0))
-      // Owned by no thread, and then by its own.
+      // The worker is owned by no thread at first, and then by its own.
       worker.assertIsCurrent()
       worker.start {
         worker.assertIsCurrent()

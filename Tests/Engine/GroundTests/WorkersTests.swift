@@ -6,7 +6,7 @@ import Testing
 
 /// A few threads that step many things.
 @Suite(.timeLimit(.minutes(1))) struct WorkersTests {
-  /// Steps as a closure says.
+  /// Something that is stepped by calling a closure.
   private final class Steps: Stepped {
     private let body: @Sendable () -> Rest
     private let look: @Sendable () -> Nanoseconds?
@@ -124,7 +124,7 @@ import Testing
 
   @Test func `Something busy does not starve a hundred others`() {
     let (workers, busySteps, isOver, mayBegin) = (Workers(threads: 1), Count(), Flag(), DispatchSemaphore(value: 0))
-    // No step runs before all are ready.
+    // A gate: no step runs before all items are ready.
     let gate = start(workers) {
       mayBegin.wait()
       return .ended
@@ -137,7 +137,7 @@ import Testing
     let items = (0..<100).map { _ in
       let turns = Count()
       return start(workers) {
-        // The busy one comes once between two turns.
+        // The busy item may run at most once between two turns of another.
         if busySteps.now - turns.add() > 1 { most.add() }
         return turns.now == 50 ? .ended : .pause(.zero)
       }
@@ -245,7 +245,7 @@ import Testing
     item.signal()
     item.join()
     #expect(weakly == nil)
-    // It has ended: nothing happens.
+    // The item has ended, so the signal does nothing.
     item.signal()
     item.join()
     workers.stop()

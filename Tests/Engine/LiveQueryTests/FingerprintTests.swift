@@ -11,7 +11,7 @@ import Testing
     return query
   }
 
-  /// A constant: logs of last year name the same queries.
+  /// The fingerprint is a constant, because old logs must name the same queries.
   @Test func `A fingerprint is the same in every process`() {
     #expect(Fingerprint(of: query()).description == "66910f3f6c9578e6")
   }

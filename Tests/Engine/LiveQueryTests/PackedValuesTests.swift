@@ -29,7 +29,7 @@ import Testing
       for byte in [0, 3, 5, 0x7F, 0xFF] as [UInt8] {
         var bytes = packed.bytes
         bytes[index] = byte
-        // They may be other values; whatever they are is within the bytes.
+        // The values may differ, but must be read from within the bytes.
         if let values = try? read(bytes, Self.values.count) { #expect(values.count == Self.values.count) }
       }
     }

@@ -21,14 +21,14 @@ func check(_ old: World, _ new: World, window: Window?, _ context: @autoclosure 
   if let window, let after = patch.window { checkWindow(old, new, patch, window, after) }
 }
 
-/// No shorter patch exists among those the protocol permits: found by trying which changed rows could stay.
+/// Checks that the protocol permits no shorter patch, by trying which changed rows could stay.
 func checkCanonical(_ old: World, _ new: World, _ patch: Patch) {
   let stay = Set(old.sectionNames).intersection(new.sectionNames)
   let before = Dictionary(uniqueKeysWithValues: old.rows.map { ($0.id, $0) })
   let after = Dictionary(uniqueKeysWithValues: new.rows.map { ($0.id, $0) })
   var moves = 0
   for section in stay {
-    // Rows of the section on both sides; those whose sort value is the same are fixed.
+    // Rows that are in the section on both sides. Rows with the same sort value are fixed.
     let common = old.rows.filter { $0.section == section && after[$0.id]?.section == section }
     let order = new.rows.filter { $0.section == section && before[$0.id]?.section == section }.map(\.id)
     let fixed = Set(common.filter { after[$0.id]?.name == $0.name }.map(\.id))
@@ -56,7 +56,7 @@ private func mostThatStay(_ old: [Int], _ new: [Int], _ fixed: Set<Int>) -> Int 
   return best.max() ?? 0
 }
 
-/// The window stays at 0, or on the first of its rows that is neither deleted nor moved.
+/// Checks that the window stays at 0, or at the first of its rows that is neither deleted nor moved.
 private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: Window, _ after: Window) {
   #expect(after.limit == before.limit)
   let isStructureSame =
@@ -173,11 +173,11 @@ private func checkWindow(_ old: World, _ new: World, _ patch: Patch, _ before: W
     let old = try world([("a", 1), ("b", "é"), ("c", 3)])
     let window = Window(offset: 0, limit: 0)
     func patch(to new: SectionedTree) -> Patch? { VersionDifference(from: old, to: new)?.patch(window: window) }
-    // Texts that Swift takes for equal are other values.
+    // Texts that Swift treats as equal are different values.
     let changed = try #require(patch(to: try world([("a", 1), ("b", "e\u{301}"), ("c", 3.0)])))
     #expect(!changed.isEmpty && changed.totals.isEmpty && changed.sectionTotals.map(\.section) == [1, 2])
     #expect(changed.sectionTotals.map { $0.changes.map(\.name) } == [["feet"], ["feet"]])
-    // In new coordinates; those of a section that comes are its own.
+    // Totals are in new coordinates; an inserted section brings its own.
     let moved = try #require(patch(to: try world([("0", 1), ("b", "é"), ("c", 4), ("d", 5)])))
     #expect(moved.sectionTotals.map(\.section) == [2] && moved.totals.map(\.value) == [4])
     #expect(moved.sectionsInserted.map { $0.info.totals.map(\.value) } == [[1, 1], [5, 1]])

@@ -13,7 +13,7 @@ struct WorldRow: Hashable {
   var json: JSONValue { .array([.integer(Int64(id)), .string(name), .integer(Int64(depth))]) }
 }
 
-/// One state of a small world, as a tree and as what a client must have.
+/// One state of a small world, as a tree and as a client must have it.
 struct World {
   static let columns = ["id", "name", "depth"]
   static let order: RowOrder = {
@@ -97,7 +97,7 @@ struct World {
     ).parsed
   }
 
-  /// The columns in which a row differs from what it was here.
+  /// The columns in which a row differs between this state and the new one.
   private func changedColumns(of place: SectionedTree.Row, in new: World) -> ColumnSet {
     let row = new.rows[new.tree.offset(section: place.section, item: place.item)]
     guard let was = rows.first(where: { $0.id == row.id }) else { return .all }
@@ -118,7 +118,7 @@ struct World {
 }
 
 extension ServerMessage {
-  /// As a client reads it.
+  /// The message as a client reads it.
   fileprivate var parsed: JSONValue {
     get throws {
       var writer = JSONWriter()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Messages of lists, read and written: by one codec.
+/// Messages of lists, read and written by one codec.
 @Suite struct ReadMessageTests {
   private func written(_ message: ServerMessage) throws -> JSONValue {
     var writer = JSONWriter()

@@ -33,7 +33,7 @@ struct CompilerFixture {
 
   private static let shared = Mutex(Result { try CompilerFixture() })
 
-  /// The compiled query, or what it was refused for.
+  /// The compiled query, or the error.
   static func compile(_ query: Query) throws -> Result<CompiledQuery, FreshetError> {
     try shared.withLock { fixture in
       let fixture = try fixture.get()
@@ -43,7 +43,7 @@ struct CompilerFixture {
     }
   }
 
-  /// `code: message`, or what the query was compiled to.
+  /// The error as `code: message`, or the compiled query.
   static func refusal(_ query: Query) throws -> String {
     switch try compile(query) {
     case .success(let compiled): return "accepted: \(compiled.askedSQL)"
@@ -75,7 +75,7 @@ struct CompilerFixture {
     return query
   }
 
-  /// Where an expression of a row may stand.
+  /// The places of a query in which an expression over a row may stand.
   static let expressionPlaces = [
     "select[0]", "where", "groupBy[0]", "having", "sectionBy", "sectionBy.indexTitle", "orderBy[0]", "key[0]",
   ]

@@ -7,7 +7,7 @@ import Testing
 @testable import QueryCompiler
 @testable import Store
 
-/// SQL that clients may write into a query, and the error otherwise: code, fragment, SQLite's own words.
+/// The SQL that clients may write into a query, and the errors for other SQL: code, fragment and SQLite's own message.
 @Suite struct QueryCompilerTests {
   private func compile(_ query: Query) throws -> Result<CompiledQuery, FreshetError> {
     try CompilerFixture.compile(query)
@@ -23,8 +23,8 @@ import Testing
 
   // MARK: - Rows that are known to be in the result
 
-  /// SQLite runs a subquery of `where` again for each row that it looks up: a search that finds a million rows takes a
-  /// quarter of a second then.
+  /// SQLite would run a subquery of `where` again for each row that it looks up, which takes a quarter of a second if
+  /// the search finds a million rows.
   @Test func `A row that is known to be there is looked up without the subqueries that found it`() throws {
     func unit(_ from: String, where filter: String?, select: [String] = []) throws -> ResultPlan.Unit? {
       var query = Query(from: from)
@@ -35,7 +35,7 @@ import Testing
     #expect(searched.rowSQL.contains("MATCH"))
     let known = try #require(searched.knownRowSQL)
     #expect(!known.contains("MATCH") && known.contains("?\(searched.firstParameter)"))
-    // A condition without cost stays a check; of joined rows the conditions say which one it is.
+    // A cheap condition stays; with joined tables, conditions identify the row.
     #expect(try unit("t", where: "a > 1")?.knownRowSQL == nil)
     #expect(try unit("t", where: nil, select: ["(SELECT max(n) FROM u) AS m"])?.knownRowSQL == nil)
     #expect(try unit("t JOIN u ON u.n = t.a", where: "t.id IN (SELECT n FROM u)")?.knownRowSQL == nil)
@@ -241,7 +241,7 @@ import Testing
     query.filter = "x IN (x\(String(repeating: ",x", count: 200_000)))"
     var answer = ""
     let seconds = try seconds { answer = try refusal(query) }
-    // A slow processor spends its time before the text is too long.
+    // On a slow processor, the time limit is reached before the text is too long.
     #expect(answer.hasPrefix("too_large: where") || answer.hasPrefix("timeout:"), "\(answer.prefix(200))")
     #expect(seconds < 15, "\(seconds) s")
   }

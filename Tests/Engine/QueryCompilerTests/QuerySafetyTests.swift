@@ -3,15 +3,15 @@ import Testing
 
 @testable import QueryCompiler
 
-/// Forbidden SQL of clients: every fragment is one expression of SQLite's that reads served tables and nothing else.
+/// Forbidden SQL of clients: every fragment must be one SQLite expression that reads only served tables.
 @Suite struct QuerySafetyTests {
   private func answer(_ place: String, _ text: String) throws -> String {
     try CompilerFixture.refusal(CompilerFixture.query(place, text))
   }
 
-  /// Attempts in the place of an expression, by the code that they end with.
+  /// Attempts in place of an expression, by the code of their error.
   static let attempts: [(code: String, texts: [String])] = [
-    // More than an expression, and less.
+    // More than one expression, and less than one.
     (
       "bad_query",
       [
@@ -60,7 +60,7 @@ import Testing
         "(SELECT * FROM fts5vocab('f', 'row'))",
       ]
     ),
-    // Functions that have effects, reveal the connection, or make much of nothing.
+    // Functions that have effects, reveal the connection, or make large values from small ones.
     (
       "not_allowed",
       [
@@ -71,7 +71,7 @@ import Testing
         "json_array(zeroblob(9))", "sum(zeroblob(9))",
       ]
     ),
-    // Formats that cannot be read, or are not modest.
+    // Formats that cannot be parsed, or make too much text.
     (
       "bad_query",
       [
@@ -85,7 +85,7 @@ import Testing
         "(SELECT 1 FROM t WHERE printf((SELECT '%.*c'), 900000000, 'x'))", "printf('%9 9999c', 'x')",
       ]
     ),
-    // Aggregates that SQLite refuses in a row's place before it tells what is in them.
+    // Aggregates, which SQLite refuses in a row's expression before it reports their contents.
     (
       "bad_query",
       [
@@ -93,7 +93,7 @@ import Testing
         "row_number() OVER (ORDER BY zeroblob(9))",
       ]
     ),
-    // The time, without saying how often to look.
+    // The time, without `refreshEvery`.
     (
       "bad_query",
       [
@@ -102,7 +102,7 @@ import Testing
       ]
     ),
     ("not_allowed", ["random() > 0", "current_time", "(SELECT current_timestamp)", "abs(\"random\"())"]),
-    // A name in double quotes is no text.
+    // A name in double quotes is not a text.
     ("no_such_column", ["date(\"now\")", "a = \"no such\"", "(SELECT count(*) FROM t WHERE a = \"y\")"]),
   ]
 
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  /// Attempts that are one expression.
+  /// The attempts that are a single expression.
   private static let expressions = attempts.filter { attempt in
     attempt.code.hasPrefix("no") || attempt.texts.contains { $0.contains("printf(") || $0.contains("julianday") }
   }
@@ -177,7 +177,7 @@ import Testing
     #expect(answer.hasPrefix("\(code): from"), "\(answer)")
   }
 
-  /// SQL that looks like an attempt, and is harmless.
+  /// SQL that looks like an attempt but is harmless.
   @Test(
     arguments: CompilerFixture.expressionPlaces,
     [
@@ -191,7 +191,7 @@ import Testing
     #expect(answer.hasPrefix("accepted"), "\(answer)")
   }
 
-  /// A statement that names a table as a text reads it as well, and is not followed through it.
+  /// A query may also read a table that it names as a text, but is not followed through it.
   @Test(arguments: [
     ("EXISTS (SELECT 1 FROM 'V' AS y WHERE y.x = v.x)", false), ("x IN v", false), ("x IN 'v'", false),
     ("x IN \"v\"", false), ("x IN (SELECT x FROM [V])", true), ("x NOT IN main.'v'", false),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QueryCompiler
 
-/// SELECTs that are taken apart and put together again, and what a query makes of one.
+/// SELECTs that are parsed and written again, and the query that is made from one.
 @Suite struct SelectStatementTests {
   private static let selects = [
     "SELECT 1", "select a, b from t;", "SELECT ALL a FROM t",
@@ -26,7 +26,7 @@ import Testing
     "SELECT 1 WHERE 1 GROUP BY 1 HAVING 1",
   ]
 
-  /// The program that SQLite would run.
+  /// The bytecode program that SQLite would run.
   private func program(_ db: Database, _ sql: String) throws -> [[String]] {
     try Row.fetchAll(db, sql: "EXPLAIN " + sql, arguments: .init([:])).map { row in
       row.databaseValues.prefix(7).map(\.description)
@@ -50,7 +50,8 @@ import Testing
     }
   }
 
-  /// Words left out, doubled and swapped: what SQLite still takes as one SELECT is read, and is the same program.
+  /// Words are left out, doubled and swapped: every text that SQLite still accepts as one SELECT must be parsed, and
+  /// give the same program.
   @Test(arguments: PropertySeeds.kept("selects.json")) func `So it is for mutilated ones`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let queue = try DatabaseQueue()
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  /// SQLite's own corpus: what its test of joins, aggregates and expressions asks.
+  /// The queries of SQLite's own tests of joins, aggregates and expressions.
   @Test func `So it is for the queries of sqllogictest`() throws {
     let root = (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
     let archive = root.deletingLastPathComponent().path + "/shared/data/sqllogictest.tar.xz"
@@ -109,7 +110,7 @@ import Testing
           let sql = lines.drop { $0 != first }.dropFirst().prefix { $0 != "----" }.joined(separator: "\n")
           if first.hasPrefix("query ") { queries.append(sql) } else { try? db.execute(sql: sql) }
         }
-        // A sample is enough: they are alike.
+        // A sample is enough, because the queries are alike.
         for sql in queries.enumerated().filter({ $0.offset % max(1, queries.count / 100) == 0 }).map(\.element)
         where (try? db.makeStatement(sql: sql)) != nil {
           try checkSame(db, sql)
@@ -140,7 +141,7 @@ import Testing
     #expect(query.orderBy == ["(count(*)) DESC", "(max(id))", "b.state"])
   }
 
-  /// Other members mean columns of its result.
+  /// The other members of the query use columns of its result.
   @Test func `Order, sections, key and totals are over the result`() throws {
     let query = try Query(
       sql: "SELECT upper(name) AS name, o.id AS id, total FROM orders o ORDER BY total",
@@ -157,7 +158,7 @@ import Testing
     #expect(distinct.orderBy == ["\"c\" DESC", "\"a\" COLLATE NOCASE"] && distinct.select.isEmpty)
     let places = try Query(sql: "SELECT id, rank() OVER w FROM t WINDOW w AS (ORDER BY b) ORDER BY id", key: ["id"])
     #expect(places.from.hasPrefix("(SELECT id, rank() OVER w FROM t WINDOW w") && places.orderBy == ["\"id\""])
-    // Written twice it would be the second parameter.
+    // If it were written twice, the second `?` would be another parameter.
     let counted = try Query(sql: "SELECT id, a + ? AS n FROM t WHERE b = ? ORDER BY n", parameters: [1, 2])
     #expect(counted.from == "(SELECT id, a + ? AS n FROM t WHERE b = ?) AS result" && counted.orderBy == ["\"n\""])
     let crossed = try Query(sql: "SELECT upper(b) AS b, b AS c, id FROM t", orderBy: ["c"])
@@ -165,7 +166,7 @@ import Testing
     let page = try Query(sql: "SELECT * FROM t ORDER BY b DESC, id LIMIT 10 OFFSET 20")
     #expect(page.from == "(SELECT * FROM t ORDER BY b DESC, id LIMIT 10 OFFSET 20) AS result")
     #expect(page.orderBy == ["\"b\" DESC", "\"id\""])
-    // Which rows there are depends on the order.
+    // The order determines which rows the limit leaves.
     let some = try Query(sql: "SELECT a, b FROM t ORDER BY b LIMIT 3", sectionBy: "a", key: ["a"])
     #expect(
       some.from == "(SELECT a, b FROM t ORDER BY b LIMIT 3) AS result" && some.orderBy == ["\"b\""]

@@ -3,9 +3,9 @@ import Testing
 
 @testable import RankedCollections
 
-/// Keys that a client makes so that all of them have one hash.
+/// Keys that a client constructs so that all of them have the same hash.
 @Suite struct HashSeedTests {
-  /// The second word takes away what the first has made of the state, for a seed that is known.
+  /// For a known seed, the second word cancels the effect of the first one on the state.
   private static func crafted(_ number: UInt64, seed: UInt64) -> [UInt8] {
     let state = Bytes.mix(seed ^ 0xA076_1D64_78BD_642F ^ number, 0xE703_7ED1_A0B4_28DB)
     return [number, state].flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }

@@ -3,7 +3,7 @@ import RankedCollections
 import TestSupport
 import Testing
 
-/// A change of a row: the row of an identity is as given from now on, or deleted.
+/// A change of a row: sets the row of an identity, or deletes it.
 private enum Change {
   case put(PlainRow)
   case remove(UInt8)
@@ -67,7 +67,7 @@ private func apply(_ changes: [Change], to rows: inout [UInt8: PlainRow]) {
     var other = SectionedTreeEditor()
     for _ in 0..<60 {
       var changes: [UInt8: Change] = [:]
-      // Now and then most of the rows go, or come.
+      // Sometimes most of the rows are removed or inserted.
       let removals = Double.random(in: 0...1, using: &generator)
       for _ in 0..<Int.random(in: 0...120, using: &generator) {
         let row = randomRow(&generator)
@@ -91,7 +91,7 @@ private func apply(_ changes: [Change], to rows: inout [UInt8: PlainRow]) {
 
   /// Every change of two sections of few rows to every other.
   @Test func everySmallWorldLeadsToEveryOther() throws {
-    // A row is away, or in one of two sections at one of two places.
+    // A row is missing, or in one of two sections at one of two places.
     func worlds(_ count: Int) -> [[Int]] {
       (0..<count).reduce([[]]) { worlds, _ in worlds.flatMap { world in (0..<5).map { world + [$0] } } }
     }
@@ -131,7 +131,7 @@ private func apply(_ changes: [Change], to rows: inout [UInt8: PlainRow]) {
     #expect(editor.tree.isIdentical(to: before))
   }
 
-  /// As a bulk insert into one section: every row between the same two.
+  /// A bulk insert into one section, with every row between the same two rows.
   @Test func manyRowsIntoOneLeaf() throws {
     let entry = { (identity: Int) in
       var entry = RankedEntry()
@@ -188,14 +188,14 @@ private func apply(_ changes: [Change], to rows: inout [UInt8: PlainRow]) {
     editor.apply(batch)
     #expect(editor.tree.section(at: 0).label == [10])
 
-    // Another spelling of the first row, and of one that is not.
+    // Another spelling of the first row, and of a row that is not the first.
     batch = RowBatch(reserving: 2)
     put(row(1, 1), label: 11, &batch, editor)
     put(row(2, 2), label: 21, &batch, editor)
     editor.apply(batch)
     #expect(editor.tree.section(at: 0).label == [11])
 
-    // The first row goes: its section needs the next one's label.
+    // The first row is removed, so its section needs the next row's label.
     batch = RowBatch(reserving: 1)
     ([1, 1] as [UInt8]).withUnsafeBytes { batch.remove($0, from: editor) }
     editor.apply(batch)

@@ -3,7 +3,7 @@ import RankedCollections
 import TestSupport
 import Testing
 
-/// Rows as the tests think of them, kept in a plain sorted array for comparison.
+/// A row of the model: a plain sorted array with which the tree is compared.
 struct PlainRow: Hashable, Comparable {
   var section: UInt8
   var order: [UInt8]
@@ -162,7 +162,7 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     #expect(editor.tree.plain == plain([row]))
   }
 
-  /// In debug builds few rows are enough for several threads: sections whole, or cut into pieces where they are long.
+  /// In debug builds, few rows are enough for several threads, which get whole sections, or pieces of long ones.
   @Test(arguments: [1, 2, 40] as [UInt8], 0..<20 as Range<UInt64>)
   func manyRowsMakeTheSameTree(sections: UInt8, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
@@ -236,7 +236,7 @@ func randomRow(_ generator: inout SeededGenerator, identities: ClosedRange<UInt8
     #expect(editor.tree.sectionCount == 0)
     put(1, in: 7)
     #expect(editor.tree.totals(ofSection: 0) == [1, 2] && before.totals(ofSection: 0) == [1, 2])
-    // After the totals of a version are set, a section that comes has none of them.
+    // A section that is inserted after the totals of a version were set has no totals.
     remove(1)
     editor.setTotals([4])
     put(1, in: 7)

@@ -77,7 +77,7 @@ import Testing
     withExtendedLifetime(deadline) {}
   }
 
-  /// As a thread does that closes connections which others have used.
+  /// A thread frees more than it allocates when it closes connections that other threads have used.
   @Test func aThreadThatFreesMoreThanItAllocatesIsNotRefused() async throws {
     final class Memory: @unchecked Sendable { let start = sqlite3_malloc64(8 << 20) }
     let memory = Memory()
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// Steps of SQLite's machine go by between two looks at the clock; sorting is none of them.
+  /// SQLite checks the clock between steps of its bytecode machine; a sort is a single step.
   @Test func whatIsSortedIsSortedInPieces() throws {
     try withConnection { connection in
       let before = sqlite_budget_begin(.max, 3_600_000_000_000, .max, 0)

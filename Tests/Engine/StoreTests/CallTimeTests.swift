@@ -4,13 +4,13 @@ import Testing
 
 @testable import Store
 
-/// One call of a function or operator at its worst, with values as long as clients may have. Aim: 250 ms of processor
-/// time on a quiet machine. The test allows four times that, for busy ones; `FRESHET_CALL_TIMES=1` prints what takes
-/// more than 50 ms.
+/// The worst case of one call of a function or operator, with values as long as clients may have. Target: 250 ms of
+/// processor time on a quiet machine. The test allows four times that, for busy machines; `FRESHET_CALL_TIMES=1` prints
+/// calls that take more than 50 ms.
 @Suite(.serialized) struct CallTimeTests {
   private static let aim = Duration.milliseconds(250)
 
-  /// Calls, with a letter for each parameter: see `bytes`.
+  /// Calls, with a letter for the value of each parameter: see `bytes`.
   private static let calls: [(sql: String, values: String)] = [
     ("hex(?1)", "h"), ("quote(?1)", "a"), ("quote(?1)", "Q"), ("upper(?1)", "a"), ("lower(?1)", "u"),
     ("lower(?1)", "c"), ("unicode(?1)", "u"), ("length(?1)", "c"), ("length(?1)", "u"), ("soundex(?1)", "9"),
@@ -33,7 +33,7 @@ import Testing
     ("?1 GLOB '*\(String(repeating: "[a-z]", count: 48))b'", "a"), ("strftime(?1, '2000-01-01')", "J"),
   ]
 
-  /// The bytes of a letter, repeated, in a value of `length` bytes.
+  /// The value of `length` bytes that a letter stands for.
   private func bytes(_ letter: Character, _ length: Int) -> [UInt8] {
     let pieces: [Character: String] = ["u": "ä", "Q": "'", "s": " ", "J": "%J"]
     switch letter {

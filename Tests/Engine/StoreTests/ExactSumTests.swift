@@ -32,7 +32,7 @@ import Testing
   @Test func quotientsAreRoundedOnce() {
     #expect(Self.sum([0.1, 0.2, 0.3]).average == 0.2)
     #expect(Self.sum([1, 0x1p-1074]).average == 0.5)
-    // The half of the smallest number is even, and twice of it is not.
+    // Half of the smallest number is rounded to even: to zero.
     #expect(Self.sum([0x1p-1074, 0]).average == 0)
     #expect(Self.sum([0x1p-1073, 0x1p-1074]).average == 0x1p-1073)
     #expect(Self.sum([1e308, 1e308]).average == 1e308)
@@ -52,7 +52,7 @@ import Testing
     #expect(sum.sum == .integer(.max))
   }
 
-  /// With so few bits between them, numbers of 80 bits hold the sum exactly.
+  /// The numbers are so close in size that an 80-bit number holds their sum exactly.
   @Test func agreesWithLongerNumbers() {
     var random = SeededGenerator(seed: PropertySeeds.repeated ?? UInt64.random(in: 0..<1 << 40))
     for _ in 0..<2_000 {
@@ -81,7 +81,7 @@ import Testing
     #expect(sum.sum == .real(0.1))
   }
 
-  /// In a query of SQLite's: with windows, filters and groups, over what is no number.
+  /// The function in queries: with windows, filters and groups, and over values that are not numbers.
   @Test func replacesSQLitesOwn() throws {
     let queue = try DatabaseQueue()
     try queue.write { db in

@@ -14,7 +14,7 @@
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A database, its watcher, and what one thread hears of it.
+    /// A database, its watcher, and the events that one thread gets.
     private struct Watched {
       let path: String
       let watcher: DatabaseWatcher

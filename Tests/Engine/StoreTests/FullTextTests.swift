@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// FTS5's snippet and highlight, as ours give them.
+/// Freshet's own snippet and highlight, compared with FTS5's.
 @Suite struct FullTextTests {
   private final class Connection {
     let handle: OpaquePointer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// Functions that stand in the place of SQLite's own give what those give.
+/// Functions that replace SQLite's own return the same results.
 @Suite struct FunctionTests {
   private final class Connection {
     let handle: OpaquePointer
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  /// Bytes of letters, wildcards, characters of several bytes, NUL, and what is not UTF-8.
+  /// Bytes of letters, wildcards, multi-byte characters, NUL, and invalid UTF-8.
   private static let pieces = [
     "61", "41", "62", "25", "5f", "25", "61", "c3a4", "c384", "00", "20", "e282ac", "80", "ff", "2e", "f09f9880", "c0",
   ]

@@ -29,7 +29,7 @@ import Testing
 
   private var walFrames: Int { (FileIdentity.size(path: path + "-wal") - 32) / (4_096 + 24) }
 
-  /// From the WAL-index: the last frame, and how many are noted as copied.
+  /// The last frame, and the number of frames counted as copied, from the WAL-index.
   private func index() throws -> (last: UInt32, backfilled: UInt32) {
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path + "-shm"))
     func word(_ offset: Int) -> UInt32 {
@@ -124,7 +124,7 @@ import Testing
     #expect(walFrames < 2_700, "the other one has stopped")
   }
 
-  /// A foreign program that commits and checkpoints without a pause, and two of our writers.
+  /// A foreign program that commits and checkpoints without a pause, and two of Freshet's writers.
   @Test func filesStayWholeBesideAProgramAtFullSpeed() throws {
     let count = 1_500
     let done = DispatchSemaphore(value: 0)

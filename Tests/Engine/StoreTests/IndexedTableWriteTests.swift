@@ -237,7 +237,7 @@ import Testing
     for statement in kind.statements { #expect(check.problem(statement) == nil, "\(statement)") }
   }
 
-  /// Statements that a module may run while a statement runs, but a client may not.
+  /// Statements that a virtual table's module may run during a statement, but clients may not.
   @Test(arguments: [
     "PRAGMA data_version", "PRAGMA page_size", "PRAGMA foreign_keys = OFF", "SAVEPOINT s", "CREATE TABLE u(a)",
     "CREATE VIRTUAL TABLE u USING fts5(a)", "DROP TABLE search", "DELETE FROM sqlite_master",

@@ -6,7 +6,7 @@ import Store
 import TestSupport
 import Testing
 
-/// SQLite sorts, the encoding must agree: on order, on equality, and on what is read back.
+/// The encoding must agree with SQLite: in order, in equality, and in the values that are read back.
 @Suite struct KeyEncoderTests {
   static let edgeValues: [SQLValue] = {
     let integers: [Int64] = [
@@ -50,7 +50,8 @@ import Testing
     }
   }
 
-  /// Mostly short, so that values are prefixes of one another; some longer than the words that bytes are looked at in.
+  /// Lengths are mostly short, so that values are prefixes of each other; some are longer than the words in which bytes
+  /// are compared.
   private static func length(_ generator: inout SeededGenerator) -> Int {
     Int.random(in: 0...(Int.random(in: 0..<3, using: &generator) == 0 ? 20 : 4), using: &generator)
   }
@@ -98,7 +99,7 @@ import Testing
     while try rows.step() {
       var bytes: [UInt8] = []
       PreparedStatement.appendKey(rows.handle, 1, order, TextEncoding(rawValue: encoding)!, to: &bytes)
-      // Also when the value has been read as UTF-8 before.
+      // The encoding is the same after the value was read as UTF-8.
       var again: [UInt8] = []
       let isText = if case .text = rows.value(1) { true } else { false }
       PreparedStatement.appendKey(rows.handle, 1, order, TextEncoding(rawValue: encoding)!, to: &again)

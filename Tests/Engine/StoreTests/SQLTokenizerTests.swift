@@ -5,7 +5,7 @@ import Testing
 @testable import Store
 
 @Suite struct SQLTokenizerTests {
-  /// Kinds in short, so that a table of cases can be read.
+  /// The tokens of a text with short names of their kinds, so that the table of cases is readable.
   private func tokens(_ sql: String) -> [String] {
     let tokenizer = SQLTokenizer(sql)
     return tokenizer.map { "\($0.kind):\(tokenizer.text(of: $0))" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// A schema that is read after another one of the same file: only what has changed is asked about.
+/// A schema that is read after an earlier one of the same file: only changed tables are queried.
 @Suite struct SchemaReadingTests {
   private let queue: DatabaseQueue
 
@@ -27,7 +27,7 @@ import Testing
     try queue.read { try DatabaseSchema.read($0.sqliteConnection!, after: former) }
   }
 
-  /// All that is known of its tables.
+  /// The schema's tables as text.
   private func text(_ schema: DatabaseSchema) -> [String] {
     schema.tables.map { table in
       let storage = table.storage.map { "\($0.table) \($0.fields) \($0.keyFields ?? [])" } ?? "-"

@@ -8,7 +8,8 @@ import Testing
     arguments: [
       ("1: POSIX  ADVISORY  WRITE 123 08:01:77 1073741826 1073742335\n", 123),
       ("1: POSIX  ADVISORY  WRITE 123 08:01:77 1073741824 1073741824\n", 123),
-      // Shared; another file; no bytes of SQLite's; a process elsewhere; one that waits.
+      // A shared lock; a lock of another file; of bytes that SQLite does not use; of a process elsewhere; a waiting
+      // one.
       ("1: POSIX  ADVISORY  READ 123 08:01:77 1073741826 1073742335\n", nil),
       ("1: POSIX  ADVISORY  WRITE 123 08:01:78 1073741826 1073742335\n", nil),
       ("1: POSIX  ADVISORY  WRITE 123 08:01:77 128 128\n", nil),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Store
 
-/// Which of SQLite's errors are a client's, which may pass, and which stay.
+/// SQLite's errors: those of clients, temporary ones, and lasting ones.
 @Suite struct WriteFailureTests {
   @Test(
     arguments: [
@@ -13,7 +13,7 @@ import Testing
       (SQLITE_READONLY | (4 << 8), .overloaded), (SQLITE_CONSTRAINT, .constraint), (SQLITE_AUTH, .notAllowed),
     ])
   func codesSayWhetherToTryAgain(code: Int32, expected: ErrorCode) {
-    // Every transaction begins one; what another test's on this thread ran out of is forgotten.
+    // Every transaction begins a budget, so a budget that another test on this thread has used up does not matter.
     let budget = Budget.beginQuery()
     defer { budget.end() }
     #expect(FreshetError(writeFailure: SQLiteFailure(of: nil, code)).code == expected)

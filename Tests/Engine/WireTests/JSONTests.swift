@@ -67,7 +67,7 @@ import Wire
     #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"a\u{FFFD}b\"")
   }
 
-  /// Writing looks at eight bytes at once: whatever stands where, it is found.
+  /// Writing checks eight bytes at once: characters to escape are found at every position.
   @Test(arguments: [1, 7, 8, 9, 16, 23])
   func everyByteIsWrittenSoThatItIsReadBack(length: Int) throws {
     for position in 0..<length {

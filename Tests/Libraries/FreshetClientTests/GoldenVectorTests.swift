@@ -6,7 +6,7 @@ import Testing
 @testable import FreshetResults
 @testable import Wire
 
-/// The conformance corpus: what each patch in `Fixtures/patches` makes of the state before it.
+/// The conformance corpus: each patch in `Fixtures/patches` must lead from the state before it to the one after it.
 struct GoldenVectorTests {
   private static let folder = GoldenVectors.folder
   private static let names =
@@ -34,7 +34,7 @@ struct GoldenVectorTests {
   }
 
   private struct State {
-    /// All of them: also those outside the window.
+    /// All rows, including those outside the window.
     let rows: [[[SQLValue]?]]
     let titles: [String]
     let json: JSONValue

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-// Not in the file of the tests: `TestSupport` and the library both extend `JSONValue` with `required`.
+// In a file of its own, because `TestSupport` and the library both extend `JSONValue` with `required`.
 enum GoldenVectors {
   static let folder = Fixtures.file("patches")
 }

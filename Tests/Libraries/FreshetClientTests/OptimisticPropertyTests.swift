@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 
 /// Random local changes through a controller, with a window or without, others by another connection, refused ones, and
-/// breaks of the connection. Whenever all writes are answered and the list has caught up, it shows what SQLite answers
-/// and nothing pending; and each patch leads from the results before it to those after it.
+/// breaks of the connection. Whenever all writes are answered and the list has caught up, it equals SQLite's answer
+/// with nothing pending; and each patch leads from the results before it to those after it.
 ///
 /// `FRESHET_SEED=n swift test --filter OptimisticPropertyTests` repeats a failure.
 @MainActor @Suite(.serialized) struct OptimisticPropertyTests {
@@ -150,7 +150,7 @@ import Testing
     }
     #expect(await eventually { Self.isPending(controller) })
     #expect(Self.rows(controller) == ["4 a z", "9 ab x", "1 bb x", "3 c y"])
-    // The last one comes behind rows that are not here: it counts.
+    // The last row belongs after rows that are not held, so it is only counted.
     #expect(controller.results.count == 7)
     transport.openGate()
     _ = try await write.value
@@ -184,7 +184,7 @@ import Testing
           return nil
         }
       }
-      // The others wait.
+      // The other transactions wait.
       #expect(await group.next() == .queueFull)
       database.close()
       for await code in group { #expect(code == .disconnected) }
@@ -225,7 +225,7 @@ import Testing
 
 }
 
-/// Applies each patch to what was there before it, and compares.
+/// Applies each patch to the former results, and compares them with the new ones.
 @MainActor private final class PatchFollower: @MainActor FetchedResultsControllerDelegate {
   private var rows: [[String]] = []
   private(set) var problem: String?

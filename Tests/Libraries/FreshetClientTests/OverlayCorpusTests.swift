@@ -6,8 +6,8 @@ import Testing
 @testable import FreshetResults
 @testable import Wire
 
-/// The lists of `Fixtures/overlays`, step by step: what messages say, what is laid over it, and what is then shown. The
-/// JavaScript client shows the same.
+/// The lists of `Fixtures/overlays`, step by step: messages, changes laid over them, and the shown state. The
+/// JavaScript client must show the same.
 struct OverlayCorpusTests {
   private static let folder = URL(filePath: #filePath).appending(path: "../../../Fixtures/overlays").standardizedFileURL
   private static let names =

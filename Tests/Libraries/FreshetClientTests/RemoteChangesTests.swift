@@ -76,7 +76,7 @@ import Testing
     let database = try remote(live)
     var iterator = database.changes(of: ["orders"]).makeAsyncIterator()
     _ = try await iterator.next()
-    // More messages than wait for a reader.
+    // More messages than may wait for a reader.
     for number in 0..<5 {
       try live.writer.run(
         (0..<700).map { "UPDATE orders SET total = \(number * 700 + $0) WHERE id = 1;\n" }.joined())

@@ -73,7 +73,7 @@ import Testing
     #expect(controller.objectIfLoaded(at: .init(item: 0, section: 0)) == nil)
   }
 
-  /// Its rows come faster than they are decoded, in more messages than a list may have waiting.
+  /// The rows come faster than they are decoded, in more messages than may wait for a list.
   @Test(.timeLimit(.minutes(3)))
   func `A long list opens, whatever is written meanwhile`() async throws {
     let live = try LiveServer(
@@ -116,7 +116,7 @@ import Testing
     try await controller.performFetch()
     transport.closeGate()
     let next = Query(from: "bank", orderBy: ["name DESC"])
-    // The server gets it, and its answer has no receiver.
+    // The server gets the message, but its answer is lost.
     transport.breakAfterSending("requery")
     controller.requery(next)
     #expect(await eventually { controller.delay?.code == .disconnected })
@@ -145,7 +145,7 @@ import Testing
     transport.openGate()
     #expect(await eventually { outline(controller) == ["K: Almena", "N: Ericson"] })
     #expect(controller.delay == nil && transport.connections.load(ordering: .relaxed) == 2)
-    // Not everything anew: what changed meanwhile.
+    // The list gets only the changes since then, and not a snapshot.
     guard case .patched(let patch)? = try await iterator.next()?.change else {
       Issue.record("no patch")
       return

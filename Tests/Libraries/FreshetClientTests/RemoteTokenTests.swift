@@ -14,7 +14,7 @@ import Testing
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer TEXT);
     INSERT INTO orders VALUES (1, 'ann'), (2, 'bob'), (3, 'ann');
     """
-  /// Everybody sees their own orders, and the clerk all of them.
+  /// Customers see their own orders, and clerks see all.
   private static let roles = """
     roles:
       customer: { tables: { orders: { rows: "customer = :claims_sub" } }, queries: any, write: any }
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// - Parameter seconds: until it expires, from the first moment of the test on.
+  /// - Parameter seconds: until it expires, from the start of the test.
   private func token(_ subject: String, role: String = "customer", seconds: Int64 = 6_000) async throws -> String {
     try TokenMaker.shared().token(#"{"sub":"\#(subject)","role":"\#(role)","exp":\#(date.now + seconds)}"#)
   }
@@ -81,9 +81,9 @@ import Testing
     let iterator = controller.updates.makeAsyncIterator()
     _ = try await iterator.next()
     #expect(await eventually { source.asked == 2 })
-    // A transaction is sent behind the token: its answer says that the server has taken that.
+    // The transaction is sent after the token, so its answer shows that the server has accepted the token.
     try await database.transact("INSERT INTO orders VALUES (4, 'ann')")
-    // By now the first one has expired, and the time to renew it is over.
+    // Now the first token has expired, and the time to renew it is over.
     date.advance(seconds: 2 + 30 + 61)
     try live.writer.run("INSERT INTO orders VALUES (5, 'ann')")
     #expect(await eventually { ids(controller) == [1, 3, 4, 5] })
@@ -129,7 +129,7 @@ import Testing
     live.stop()
   }
 
-  /// The list is not this client's, but it is there.
+  /// The list continues as the anonymous client's.
   @Test func `A list that anybody may see goes on while a token is refused`() async throws {
     let live = try serve(Self.roles + "\n  anonymous: { tables: { orders: }, queries: any, write: any }")
     let good = try await token("ann", role: "clerk")
@@ -178,7 +178,7 @@ import Testing
     let source = TokenSource(try await token("ann", role: "clerk"))
     let transport = BreakableTransport()
     let database = try remote(live, source, transport)
-    // Before the first connection. A client without a role writes nothing.
+    // The transaction is sent before the first connection. A client without a role may not write.
     let outcome = try await database.transact("INSERT INTO orders VALUES (4, 'cyd')")
     #expect(outcome.statements.map(\.changes) == [1])
     transport.breakAfterSending("authenticate")

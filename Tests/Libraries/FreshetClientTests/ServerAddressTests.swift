@@ -4,7 +4,7 @@ import Testing
 
 @testable import FreshetRemote
 
-/// Where servers are.
+/// Addresses of servers.
 @Suite struct ServerAddressTests {
   @Test(arguments: [
     ("http://h:81", "ws://h:81/v1/live"), ("https://h", "wss://h:443/v1/live"), ("h:81", "ws://h:81/v1/live"),

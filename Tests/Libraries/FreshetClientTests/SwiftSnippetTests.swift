@@ -6,8 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// "Use this list" as Swift. query-text.test.mjs checks that what stands between the marks is what the page shows for
-/// its query; this test that it does what it says.
+/// "Use this list" as Swift. query-text.test.mjs checks that the lines between the marks equal the page's text; this
+/// test checks that they work.
 @MainActor @Suite struct SwiftSnippetTests {
   private final class Printed: Sendable {
     let lines = Mutex<[String]>([])

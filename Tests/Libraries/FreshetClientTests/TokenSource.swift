@@ -15,7 +15,7 @@ final class TokenSource: Sendable {
   /// How often a token was asked for.
   var asked: Int { state.withLock(\.asked) }
 
-  /// From now on.
+  /// Gives this token from now on.
   func give(_ token: String) { state.withLock { $0.tokens = [token] } }
 
   @Sendable func next() -> String {

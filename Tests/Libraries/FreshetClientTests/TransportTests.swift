@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The transport of `FreshetClient` and of `freshet watch`, against a server that plays a script.
+/// The transport of `FreshetClient` and of `freshet watch`, against a server that follows a script.
 @Suite struct TransportTests {
   /// The messages that came, and the end: nil when the connection was lost.
   private func run(

@@ -16,11 +16,11 @@ import Testing
   }
 
   @Test(arguments: [
-    // Half a minute before it expires.
+    // Renewed half a minute before it expires.
     (expires: 1_100.0, after: 70.0),
-    // A short life: in the middle of it.
+    // A short-lived token is renewed at half of its life.
     (1_040, 20), (1_010, 5),
-    // Not in a loop, whatever the clocks say.
+    // At least a second passes, whatever the clocks say.
     (1_000, 1), (0, 1),
   ])
   func `Tokens are renewed before they expire`(expires: Double, after: Double) {

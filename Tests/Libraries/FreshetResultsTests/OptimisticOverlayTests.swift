@@ -112,7 +112,7 @@ struct OptimisticOverlayTests {
        "sections":[{"name":"x","indexTitle":"X","count":1,"totals":{"n":1}},{"name":"y","indexTitle":"Y","count":1,"totals":{"n":1}}],
        "offset":0,"rows":[[1,"a","x"],[2,"b","y"]],"complete":true,"totals":{"n":2}}
       """, [])
-    // The only row of the first section goes, and one comes into a section of its own.
+    // The only row of the first section is deleted, and one is inserted into a new section.
     let change = LaidChange(
       id: 1, changes: [.delete(["id": 1]), .insert(["id": 3, "name": "c", "state": "z"])], newKeys: [0, 3])
     let laid = try #require(try model.apply(.laid, [change]))

@@ -5,7 +5,7 @@ import Wire
 
 @testable import FreshetResults
 
-/// A table, what a server says of a list of it, and what changes do to it: all of it by sorting all rows.
+/// A model of a table, a server's messages about a list of it, and changes. It always sorts all rows.
 enum OverlayWorld {
   typealias Row = [SQLValue]
   typealias Table = [Int64: Row]
@@ -45,7 +45,7 @@ enum OverlayWorld {
     }
   }
 
-  /// The server does the first write, or that of another client.
+  /// Applies the first write on the server, or another client's.
   static func write(
     _ changes: inout [LaidChange], to server: inout Table, commit: Int64, _ generator: inout SeededGenerator
   ) {
@@ -170,7 +170,7 @@ enum OverlayWorld {
 }
 
 extension RowOrder {
-  /// - Parameter terms: those before the key.
+  /// - Parameter terms: the terms before the key.
   init(_ terms: [Term], section: Term? = nil) {
     self.init()
     self.terms = terms + [.by("id")]

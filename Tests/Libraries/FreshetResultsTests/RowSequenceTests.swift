@@ -3,7 +3,7 @@ import Testing
 
 @testable import FreshetResults
 
-/// Against an array that does the same.
+/// The sequence, compared with an array.
 struct RowSequenceTests {
   @Test(arguments: [0, 1, 255, 256, 257, 511, 512, 513, 2_000])
   func `It has the elements it was made of`(count: Int) {

@@ -51,7 +51,7 @@ struct WindowedOverlayTests {
     }
   }
 
-  /// A server, the client, and what the client can know.
+  /// A server, the client, and the rows that the client can know.
   private struct Run {
     let order: RowOrder
     var model = OverlaidModel<ResultRow>(decode: { $0 })
@@ -60,7 +60,7 @@ struct WindowedOverlayTests {
     private var server: OverlayWorld.Table = [:]
     private var changes: [LaidChange] = []
     private var (lastID, commit): (Int, Int64) = (0, 1)
-    /// Pending rows that the client has held since a change was laid over them, as they were when it held them last.
+    /// Pending rows that the client has held since a change was laid over them, with the values that it held last.
     private var known: OverlayWorld.Table = [:]
 
     init(_ order: RowOrder, _ generator: inout SeededGenerator) {
@@ -82,7 +82,7 @@ struct WindowedOverlayTests {
     var untouched: Set<Int64> { Set(held.map(\.id)).subtracting(pendingIDs) }
     var holdsAll: Bool { window!.limit > server.count && window!.offset == 0 }
 
-    /// Where the server has a row.
+    /// The server's position of a row.
     func basePath(_ id: Int64) -> (path: IndexPath, offset: Int)? {
       var offset = 0
       for (section, part) in OverlayWorld.sections(server.values, order).enumerated() {
@@ -122,7 +122,7 @@ struct WindowedOverlayTests {
       return update
     }
 
-    /// Rows that a patch takes away are not followed, though they may come back with it.
+    /// Rows that a patch deletes are forgotten, even if the same patch inserts them again.
     private mutating func forget(_ before: OverlayWorld.Table, _ message: ListMessage) {
       guard case .patch(let patch) = message else { return }
       let sections = OverlayWorld.sections(before.values, order)
@@ -130,7 +130,7 @@ struct WindowedOverlayTests {
       for section in patch.patch.sectionsDeleted { for row in sections[section].rows { known[row.id] = nil } }
     }
 
-    /// All rows, as they are with the changes as far as the client can lay them over the list.
+    /// All rows, with the changes as far as the client can lay them over the list.
     var expected: [Row] {
       var rows = server
       var unknown: [Row] = []

@@ -41,7 +41,7 @@ import Testing
     #expect(following.results.count == 4 && following.failure == nil)
   }
 
-  /// Writes down what a table view would do.
+  /// Records what a table view would do.
   private final class Recorder: FetchedResultsControllerDelegate {
     typealias Element = Bank
     var calls: [String] = []
@@ -100,7 +100,7 @@ import Testing
       UPDATE bank SET state = 'Kansas' WHERE id = 2; INSERT INTO bank VALUES (9, 'Zion', 'Iowa', NULL); COMMIT
       """)
     #expect(await eventually { recorder.calls.last == "did" })
-    // Kansas gets Ericson, which leaves a section that goes: no move, as UIKit wants it.
+    // Ericson moves to Kansas from a section that is deleted. As UIKit requires, this is not a move.
     #expect(
       recorder.calls == [
         "will", "delete section 1 ", "delete section 2 ", "insert section 0 I", "insert Ericson - 1.2",

@@ -41,7 +41,7 @@ import Testing
       changes.map(\.operation) == [.update, .delete, .delete] && changes.map(\.key["id"]) == [1, 2, 1])
     #expect(changes[0].old == ["status": "new"] && changes[0].new == ["status": "paid", "data": nil])
     #expect(changes[1].old == ["status": "new", "data": .blob([0])] && changes[1].new == nil)
-    // Another reader goes on from where this one began.
+    // Another reader continues from the position where this one began.
     var again = database.changes(
       of: ["orders"], columns: ["orders": ["status", "data"]], where: ["orders": "id < 3"], since: start
     ).makeAsyncIterator()
@@ -68,7 +68,7 @@ import Testing
     guard case .commit(_, _, _, let changes)? = try await next.next() else { throw CancellationError() }
     #expect(changes.map(\.operation) == [.delete] && changes.first?.old?["total"] == 9_007_199_254_740_993.0)
     second.close()
-    // Where there is no folder to keep it, a position means nothing.
+    // Without a folder to keep state, a position is invalid later.
     var lost = database.changes(since: position).makeAsyncIterator()
     guard case .gap? = try await lost.next() else { throw CancellationError() }
     // An unusable folder is only a warning.
@@ -112,7 +112,7 @@ import Testing
     while commits < 300 {
       switch try await iterator.next() {
       case .commit(_, _, let count, _)?: commits += count
-      // After a minute without another message, on a machine that is busy.
+      // On a busy machine, a minute may pass without another message; then a position comes.
       case .position?: continue
       case let other: Issue.record("\(String(describing: other))"); return
       }

@@ -15,7 +15,7 @@ struct Banks {
     try writer.run("PRAGMA journal_mode = WAL; " + sql)
   }
 
-  /// In the other process.
+  /// Writes in the other process.
   func write(_ sql: String) throws { try writer.run(sql) }
 
   static let schema = """
@@ -35,7 +35,7 @@ struct Bank: Codable, Equatable, Sendable {
 }
 
 extension SectionedResults {
-  /// Sections and what stands in them.
+  /// Sections and their rows as texts.
   func outline(_ text: (Element) -> String) -> [String] {
     sections.map { section in
       "\(section.indexTitle): " + section.objects.map { $0.map(text) ?? "-" }.joined(separator: " ")

@@ -2,8 +2,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists as people make them over the files of known applications, while these write as they do: at quiet points each
-/// list is what SQLite answers itself, and the self-check has nothing to mend.
+/// Lists as users make them over the files of known applications, while writes come as from the applications. At quiet
+/// points each list equals SQLite's own answer, and the self-check finds nothing to repair.
 ///
 /// `FRESHET_SEED=n swift test --filter ApplicationListsTests` repeats a failure; in `make test-long` there are 100,000
 /// lists.
@@ -54,7 +54,7 @@ private struct ApplicationGenerator {
   mutating func query() -> OracleQuery {
     let (from, keys, columns) = pick(application.sources)
     let all = (keys + columns).map(plain)
-    // A join that only conditions make.
+    // A join without ON, by a condition in WHERE.
     let joined = from.contains(", ") ? "\(pick(all)) = \(pick(all))" : nil
     let conditions = [joined, chance(55) ? condition(all) : nil, chance(20) ? condition(all) : nil].compactMap(\.self)
     let filter = conditions.isEmpty ? nil : conditions.joined(separator: " AND ")
@@ -87,7 +87,7 @@ private struct ApplicationGenerator {
       filter: filter,
       orderBy: chance(50) ? ["n DESC"] : [], tellsKey: true)
     query.groupBy = [plain(query.keys[0])]
-    // Under NOCASE it depends on the plan which of two spellings stands for the group.
+    // Under NOCASE, SQLite's plan determines which of two spellings a group shows.
     if ["title", "sort", "name", "format"].contains(where: { query.groupBy[0].hasSuffix($0) }) {
       (query.groupBy, query.keys) = (["length(\(group))"], ["length(\(group)) AS g"])
     }

@@ -1,14 +1,14 @@
 import TestSupport
 
 /// Small forms of the schemas of known applications: names of tables and columns, keys, collations, indexes and
-/// triggers are theirs, as their documentation has them. Tables that need the applications' collations are in
+/// triggers are the applications' own, from their documentation. Tables that need the applications' collations are in
 /// `ForeignPartsTests`.
 struct ApplicationSchema: Sendable {
   let name: String
   let schema: RandomSchema
   /// The sources of lists: `from`, its key, and columns.
   let sources: [(from: String, keys: [String], columns: [String])]
-  /// Transactions as the application makes them; `#` stands for a number.
+  /// Typical transactions of the application; `#` stands for a number.
   let bursts: [String]
 
   private init(

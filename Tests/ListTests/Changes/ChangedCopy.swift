@@ -4,18 +4,18 @@ import LiveQuery
 import TestSupport
 import Wire
 
-/// Tables as a reader of the feed has them: what it read of them once, and every change since.
+/// Tables as a reader of the feed has them: read once, with every change since.
 struct ChangedCopy: Equatable {
   struct Failure: Error, CustomStringConvertible { let description: String }
 
-  /// By table, by the text of a row's key, the row's columns.
+  /// The columns of each row, by table and by the text of the row's key.
   var tables: [String: [String: [String: JSONValue]]] = [:]
   /// Tables whose copy is known to be outdated.
   var unknown: Set<String> = []
 
   static func == (left: ChangedCopy, right: ChangedCopy) -> Bool { left.tables == right.tables }
 
-  /// Applies a message, and checks what it says of former rows.
+  /// Applies a message, and checks the former rows in it.
   mutating func apply(_ message: JSONValue) throws {
     for change in try message.list("changes", { $0 }) {
       let table = try change.required("table").text()

@@ -8,7 +8,7 @@ import Testing
 import Wire
 
 /// Random transactions of another process, and a reader of the feed that leaves and comes back: its messages, applied
-/// to its copy, give the file at every position.
+/// to its copy, lead to the file's contents at every position.
 ///
 /// Each transaction counts itself in the table `turn`, so that each message says to which of the states it leads. The
 /// states are those of a database in memory that runs the same statements.
@@ -48,7 +48,7 @@ private struct ChangesRun {
   private var random: SeededGenerator
   private let live: LiveServer
   private let shadow: DatabaseQueue
-  /// By turn, the states that it has: VACUUM may give rows of `loose` other rowids.
+  /// The states of each turn. There may be several, because VACUUM may give rows of `loose` other rowids.
   private var states: [Int: [ChangedCopy]] = [:]
   private var last = 0
   private var client: LiveClient
@@ -58,7 +58,8 @@ private struct ChangesRun {
   private var position = ""
   private var mustCatchUp = false
   private var addedColumns = 0
-  /// Not with changes of the schema: then the turn does not determine the contents of `loose`.
+  /// Whether VACUUM is run. Not together with changes of the schema: then the turn does not determine the contents of
+  /// `loose`.
   private let vacuums: Bool
   /// A server in a process of its own.
   private var program: Program?
@@ -126,13 +127,13 @@ private struct ChangesRun {
     if states[last]?.last != state { states[last, default: []].append(state) }
   }
 
-  /// The turn that a state is of.
+  /// The turn to which a state belongs.
   private func turn(_ copy: ChangedCopy) -> Int? {
     guard case .integer(let turn)? = copy.tables["turn"]?.values.first?["n"] else { return nil }
     return Int(turn)
   }
 
-  /// The connection ends, at a position that the reader remembers.
+  /// Ends the connection, at a position that the reader remembers.
   private mutating func leave(andCatchUp: Bool) throws {
     client.socket.close()
     if andCatchUp { try write() }
@@ -144,7 +145,7 @@ private struct ChangesRun {
     try Program(["serve", path, "--port", "0", "--state", kept.path("states")])
   }
 
-  /// The server ends, or is killed, and a new one continues; the file is written to meanwhile.
+  /// Stops or kills the server, writes to the file, and starts a new server that continues.
   private mutating func restart() throws {
     let isKilled = Bool.random(using: &random)
     if isKilled { program?.signal(SIGKILL) }
@@ -167,7 +168,8 @@ private struct ChangesRun {
   }
 
   private mutating func catchUp() throws {
-    // Something that says which turn it is, also where nothing has come of the last ones.
+    // This write always changes `turn`, so that the reader learns the turn even if the last transactions changed
+    // nothing.
     try write(counted: true)
     while mustCatchUp || turn(copy) != last { try take(try client.receive()) }
     #expect(([copy] + others).contains { $0 == states[last]?.last })
@@ -178,14 +180,14 @@ private struct ChangesRun {
     case .string("gap"):
       position = try message.required("position").text()
       gaps += 1
-      // Which state it is of is what the next change of `turn` says; what is missed until then is read again.
+      // The next change of `turn` says which state the reader has reached; its tables are then read again.
       mustCatchUp = true
       try write(counted: true)
     case .string("changes"):
       position = try message.required("position").text()
       guard message["changes"] != nil else { return }
       if mustCatchUp {
-        // VACUUM is no turn.
+        // VACUUM does not change the turn.
         guard let turn = try self.turn(in: message) else { return }
         others = try #require(states[turn])
         copy = others.removeLast()
@@ -214,7 +216,8 @@ private struct ChangesRun {
     (copy, others) = (first, Array(possible.dropFirst()))
   }
 
-  /// Compares with the states of the turn, and reads again what a change of the schema has made unknown.
+  /// Compares the copy with the states of the turn, and reads tables again that a change of the schema has made
+  /// unknown.
   private mutating func compare(_ message: JSONValue) throws {
     guard let turn = turn(copy) else { throw ChangedCopy.Failure(description: "no turn in \(message)") }
     for state in states[turn] ?? [] {

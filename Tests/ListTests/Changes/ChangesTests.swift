@@ -31,7 +31,7 @@ import Wire
     return client
   }
 
-  /// The next message about changes, in short.
+  /// The next message about changes, abbreviated.
   private func next(_ client: LiveClient) throws -> String {
     while true {
       let message = try client.receive()
@@ -79,7 +79,7 @@ import Wire
     _ = try client.receive("changes")
     try live.writer.run("UPDATE orders SET total = 16 WHERE id = 1")
     #expect(try next(client) == "insert orders key {id:1} new {status:'new'}")
-    // Tables and columns that were not asked for do not change.
+    // Changes of other tables and columns are not reported.
     try live.writer.run("UPDATE orders SET total = 17 WHERE id = 1; UPDATE orders SET status = 'sent' WHERE id = 1")
     #expect(try next(client) == "update orders key {id:1} old {status:'new'} new {status:'sent'}")
     try live.writer.run("UPDATE orders SET total = 1 WHERE id = 1; DELETE FROM orders WHERE id = 2")
@@ -152,7 +152,7 @@ import Wire
     #expect(try next(all).hasPrefix("delete orders key {id:1}"))
     #expect(try next(all).hasPrefix("delete orders key {id:2}"))
     all.socket.close()
-    // The changes of a table that was not followed since are unknown.
+    // The changes of a table are unknown if it was not followed since the position.
     for number in 0..<40 {
       try live.writer.run("INSERT INTO member VALUES (\(number), 'x')")
       _ = try next(other)
@@ -239,7 +239,7 @@ import Wire
     live.queue.writeWithoutTransaction { db in
       var blob: OpaquePointer?
       #expect(sqlite3_blob_open(db.sqliteConnection, "main", "t", "b", 1, 1, &blob) == SQLITE_OK)
-      // On an overflow page alone.
+      // This changes only an overflow page.
       #expect(sqlite3_blob_write(blob, [1, 2, 3] as [UInt8], 3, 4990) == SQLITE_OK)
       sqlite3_blob_close(blob)
     }
@@ -301,7 +301,7 @@ import Wire
     }
     #expect(Set(positions).count == positions.count && Set(positions.map(\.count)).count == 1)
     #expect(Set(positions.map { $0.prefix { $0 != "." } }).count == 1)
-    // And yet each leads to what came after it.
+    // Each position still leads to the changes after it.
     let again = try subscribe(live, #""since":"\#(positions[1])""#)
     for _ in 0..<2 { #expect(try next(again).hasPrefix("update orders key {id:1}")) }
     live.stop()
@@ -320,7 +320,7 @@ import Wire
   @Test func `A reader that stalls gets a gap, and another one notices nothing`() throws {
     let live = try serve {
       $0.limits.changeHistory = 1_000_000
-      // It would be given up for reading nothing.
+      // With a shorter timeout, the client would be closed because it reads nothing.
       $0.limits.sockets.readTimeout = .seconds(300)
     }
     let stalled = try RawSocket(port: live.server.port, receiveBuffer: 4_096)
@@ -349,8 +349,8 @@ import Wire
     live.stop()
   }
 
-  /// The number of commits in the next message: some, if their frames were overwritten before they could be read.
-  /// Reading all of a message would take most of the time.
+  /// The number of commits in the next message: several if their frames were overwritten before they could be read.
+  /// Only this member is parsed, because parsing whole messages would take most of the time.
   private func commits(ofNext client: LiveClient) throws -> Int {
     let begin = String(decoding: try client.readFrame().payload.prefix(200), as: UTF8.self)
     let members = try #require(begin.wholeMatch(of: /\{"type":"changes".*?"commits":(\d+).*/), "\(begin)")

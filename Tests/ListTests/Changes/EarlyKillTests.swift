@@ -22,7 +22,7 @@ import Wire
     _ = program.endingSignal(within: 30)
   }
 
-  /// The table `u` is followed later than `t`: the state that has `t` alone is not enough for it.
+  /// The table `u` is followed later than `t`: a state with `t` alone does not suffice for it.
   @Test func `A position that was handed out is never too old for the next process`() throws {
     let folder = try ProgramFolder(Self.schema)
     let writer = try SQLiteSession(path: folder.database)

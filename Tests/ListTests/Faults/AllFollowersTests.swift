@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// One file with everybody who follows it: lists on two followers, a reader of the feed, and a publisher with its
+/// One file with all kinds of followers: lists on two followers, a reader of the feed, and a publisher with its
 /// replica. At each quiet point all agree with SQLite, also after the server was killed, or stopped and resumed, and
 /// the file locked or replaced.
 @Suite(.serialized) struct AllFollowersTests {
@@ -23,7 +23,7 @@ import Wire
     run.end()
   }
 
-  /// Its ticks are kept for it up to a bound; from then on it compares.
+  /// While the publisher waits, changes are kept for it up to a bound; beyond that it compares tables.
   @Test(.enabled(if: BrokerProcess.isInstalled, "nats-server is not installed"))
   func `A publisher that waits for its broker costs bounded memory, and catches up`() throws {
     var run = try FollowersRun(mode: "wal", seed: 1, changeHistory: 4 << 20)
@@ -52,7 +52,7 @@ private struct FollowersRun {
     """
   private static let keys = ["turn": ["id"], "item": ["id"], "named": ["name"], "pair": ["q", "p"]]
 
-  /// Queries of several shapes, so that both followers have some.
+  /// Queries of several shapes, so that both followers get some.
   private static let queries: [String: OracleQuery] = [
     "turn": OracleQuery(table: "turn", keys: ["id"], select: ["n"], orderBy: []),
     "items": OracleQuery(
@@ -79,9 +79,9 @@ private struct FollowersRun {
   private var feed: LiveClient
   private var copy: ChangedCopy
   private var position: String
-  /// The feed has said that something is not known.
+  /// Whether the feed has reported a gap.
   private var mustRead = false
-  /// Whether it may say so.
+  /// Whether the feed may report a gap.
   private var mayLose = false
   private var turn = 0
 
@@ -144,7 +144,7 @@ private struct FollowersRun {
     case 4: try writer.run("BEGIN EXCLUSIVE;\n\(statement());\n.shell sleep 0.3\nCOMMIT")
     case 5:
       program.signal(SIGSTOP)
-      // It may have stopped with a lock of a file without a WAL.
+      // The stopped server may hold a lock on a file without a WAL.
       try writer.run(".timeout 50")
       try write()
       program.signal(SIGCONT)
@@ -161,9 +161,9 @@ private struct FollowersRun {
     }
   }
 
-  /// Some MiB in a few commits.
+  /// Writes some MiB in a few commits.
   mutating func writeMuch() throws {
-    // More than is remembered for readers of the feed, and this one does not read.
+    // The changes are more than is remembered for readers of the feed, and this reader does not read.
     mayLose = true
     for _ in 0..<5 {
       turn += 1
@@ -187,7 +187,7 @@ private struct FollowersRun {
     }
   }
 
-  /// A new process continues after the file was written to; the journal mode may have changed by then.
+  /// Ends the server; after writes to the file, and perhaps a change of the journal mode, a new process continues.
   private mutating func restart(_ signal: Int32) throws {
     program.signal(signal)
     program.stop()
@@ -205,7 +205,7 @@ private struct FollowersRun {
     try feed.send(#"{"type":"changes","id":"c","since":"\#(position)"}"#)
   }
 
-  /// Another file takes the name.
+  /// Replaces the file.
   private mutating func replace() throws {
     let other = folder.path("other.sqlite")
     try SQLiteShell(path: path).run("VACUUM INTO '\(other)'")
@@ -218,7 +218,7 @@ private struct FollowersRun {
     mayLose = true
   }
 
-  /// The shell writes a backup over the file, in a transaction.
+  /// Has the shell restore a backup into the file, in one transaction.
   private mutating func restore() throws {
     let backup = folder.path("backup.sqlite")
     try SQLiteShell(path: path).run("VACUUM INTO '\(backup)'")
@@ -231,7 +231,7 @@ private struct FollowersRun {
 
   // MARK: - What they see
 
-  /// Waits until everyone has seen the last commit, and compares what they have with the file.
+  /// Waits until all followers have seen the last commit, and compares their contents with the file.
   mutating func agree() throws {
     try count()
     while mustRead || copy.tables["turn"]?.values.first?["n"] != .integer(Int64(turn)) { try take(try feed.receive()) }
@@ -286,7 +286,7 @@ private struct FollowersRun {
     }
   }
 
-  /// Unknown tables are read again, in the state that the next commit leads to.
+  /// Reads unknown tables again, in the state after the next commit.
   private mutating func read(_ message: JSONValue) throws {
     position = try message.required("position").text()
     mustRead = true

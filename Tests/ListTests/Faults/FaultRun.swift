@@ -20,7 +20,7 @@ struct FaultRun: ReplayableRun {
       INSERT INTO item SELECT x, substr('abc', x % 3 + 1, 1), x * 7 % 11, printf('%0100d', x) FROM i;
     """
 
-  /// Each with what `requery` puts in its place.
+  /// Queries, each with the one that `requery` replaces it by.
   static let queries: [(OracleQuery, OracleQuery)] = [
     (item(["note"], order: ["n"]), item(["note"], where: "n > 3", order: ["n DESC"])),
     (item(["note"], order: ["n"], window: (3, 5)), item(["note"], where: "kind <> 'a'", order: ["note"])),
@@ -61,7 +61,7 @@ struct FaultRun: ReplayableRun {
 
   /// The journal mode.
   var mode: String
-  /// Tables are followed by pages, as if they were large.
+  /// Whether tables are followed by pages, as if they were large.
   var isLarge: Bool
   var steps: [RunStep]
 
@@ -73,7 +73,7 @@ struct FaultRun: ReplayableRun {
 
   func failure() throws -> RunFailure? { try perform { _ in } }
 
-  /// - Parameter end: gets the number of faults that made something fail, when all was right.
+  /// - Parameter end: called, if the run has not failed, with the number of faults that had an effect.
   func perform(_ end: (Int) -> Void) throws -> RunFailure? {
     faulty_files_install()
     defer { _ = faulty_files_heal() }
@@ -145,9 +145,10 @@ private final class FaultSchedule {
   private let queue: DatabaseQueue
   private let lists: SteppedLists
   private let queries = FaultRun.queries
-  /// By list, which of its two queries it may have: both when it is not known whether the server took a `requery`.
+  /// For each list, which of its two queries it may show: both, if it is unknown whether the server accepted a
+  /// `requery`.
   private var shown = FaultRun.queries.map { _ in Set([0]) }
-  /// The last query that each list's client asked for, where no error has come since.
+  /// The last query that each list's client requested, unless an error has come since.
   private var lastAsked: [Int: Int] = [:]
   private(set) var faults = 0
 
@@ -203,7 +204,7 @@ private final class FaultSchedule {
     (shown[list], lastAsked[list]) = ([0], nil)
   }
 
-  /// Nothing fails any more, all clients take what they get, and no commit comes.
+  /// Compares the lists once nothing fails any more, all clients read, and no commit comes.
   func differenceWhenQuiet() throws -> String? {
     heal()
     for list in queries.indices { lists.setDrained(list, true) }

@@ -2,15 +2,16 @@ import TestSupport
 import Testing
 
 extension FaultyFileTests {
-  /// Reads, locks and looks at the WAL-index fail at any point of ticks and of readers' jobs, in every journal mode,
-  /// while lists are in every phase: opened, run again, read for windows, asked again for another query, with clients
-  /// that take nothing for a while. When all is well again, each list is what SQLite answers, without another commit.
+  /// Reads, locks and mappings of the WAL-index fail at any point of ticks and of readers' jobs, in every journal mode,
+  /// while lists are in every phase: being opened, run again, read for windows, changed to another query, or with
+  /// clients that read nothing for a while. When nothing fails any more, each list equals SQLite's answer, without
+  /// another commit.
   ///
-  /// `FRESHET_SEED=n swift test --filter FaultScheduleTests` repeats a failure; `FRESHET_SEEDS=n` runs so many.
+  /// `FRESHET_SEED=n swift test --filter FaultScheduleTests` repeats a failure; `FRESHET_SEEDS=n` runs n seeds.
   @Suite(.serialized) struct FaultScheduleTests {
     private static let seeds: [UInt64] = {
       if let repeated = PropertySeeds.repeated { return [repeated] }
-      // Its requery waited for rows that could not be read, and was forgotten.
+      // In this run, a requery waited for rows that could not be read, and was forgotten.
       let kept: [UInt64] = [830_452_320_416]
       let first = UInt64.random(in: 0..<1 << 40)
       return kept + (0..<(PropertySeeds.count ?? UInt64(TestDepth.count(3, long: 20)))).map { first + $0 }

@@ -11,18 +11,18 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests in which files fail: one at a time, for `CFaultyFiles` is the process's.
+/// Tests in which files fail. They run one at a time, because `CFaultyFiles` has one state for the process.
 @Suite(.serialized) enum FaultyFileTests {}
 
 extension FaultyFileTests {
-  /// SQLite's own tests with I/O errors, applied here: every read of a tick fails once, one after the other. After the
-  /// next commit every list equals a fresh SELECT, and no subscription has ended.
+  /// Like SQLite's own tests with I/O errors: every read of a tick fails once, one after the other. After the next
+  /// commit every list equals a fresh SELECT, and no subscription has ended.
   @Suite(.serialized) struct ReadFaultTests {
     struct Fault: CustomTestStringConvertible, Sendable {
-      /// Or tables are followed by pages, as if they were large.
+      /// Whether tables are followed by rows; otherwise by pages, as if they were large.
       var byRows: Bool
       var isWAL: Bool
-      /// Or everything fails from there on, until all is well again.
+      /// Whether one read fails; otherwise all reads fail from there on, until the files are healed.
       var onlyOnce: Bool
       var testDescription: String {
         "\(byRows ? "rows" : "pages"), \(isWAL ? "WAL" : "rollback journal"), \(onlyOnce ? "once" : "for a while")"
@@ -75,7 +75,7 @@ extension FaultyFileTests {
     ]
 
     /// Changes rows of both tables that several lists show. Two consecutive commits change the same rows, so that rows
-    /// read by a failed tick are wrong for the second.
+    /// that a failed tick has read are wrong for the second one.
     private func commit(_ number: Int) -> String {
       let id = 1 + number / 2 * 37 % 80
       let some = "id % 13 = \(number / 2 % 13)"
@@ -102,7 +102,7 @@ extension FaultyFileTests {
       }
     }
 
-    /// A client that got the number of an older state takes its own row for one that the list shows.
+    /// A client with the number of an older state would believe that the list shows its own row already.
     @Test(arguments: [true, false])
     func `A write gets the number of a state that has it, or none`(isHealed: Bool) throws {
       faulty_files_install()
@@ -146,7 +146,7 @@ extension FaultyFileTests {
       for _ in 0..<3 { lists.step() }
       try compare(lists, queue, "at first")
       var number = 0
-      // One kind of commit after the other: each causes other reads.
+      // The kinds of commits take turns, because each causes different reads.
       var unharmed = 0
       while unharmed < 5 {
         number += 1
@@ -161,7 +161,7 @@ extension FaultyFileTests {
       #expect(number > 20, "only \(number) reads")
     }
 
-    /// Failed reads are tried again at their time: no sooner than the last run took.
+    /// Waits until failed reads are tried again, which takes at least as long as their last run.
     private func settle(_ lists: SteppedLists, _ queue: DatabaseQueue) throws {
       _ = try comesTrue {
         lists.step()

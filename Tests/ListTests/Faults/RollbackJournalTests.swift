@@ -9,8 +9,7 @@ import Testing
 import Wire
 
 extension FaultyFileTests {
-  /// Journals in the way of connections that only read: those of writers that have just begun, and those that killed
-  /// ones left.
+  /// Journals that keep connections from reading: of writers that have just begun, and of killed writers.
   @Suite(.serialized) struct RollbackJournalTests {
     private static let schema = """
       PRAGMA page_size = 512; PRAGMA journal_mode = persist;
@@ -36,9 +35,9 @@ extension FaultyFileTests {
       #expect(lists.output.troubles == [], "\(context)")
     }
 
-    /// A journal of a writer that was killed after it had written a part of its transaction to the file.
+    /// Leaves the journal of a writer that was killed after it had written a part of its transaction to the file.
     private func leaveHotJournal(_ path: String) throws {
-      // A reader's lock keeps it from writing before the end: then there is nothing to roll back.
+      // If a reader's lock keeps the writer from the file until its end, there is nothing to roll back: try again.
       for _ in 0..<50 {
         try killWriter(of: path)
         if try Data(contentsOf: URL(fileURLWithPath: path + "-journal")).first != 0 { return }
@@ -86,8 +85,8 @@ extension FaultyFileTests {
       try expectRight(lists, "after the next writer")
     }
 
-    /// A server that may not write says so wherever it is asked, and goes on when another program has rolled the
-    /// journal back.
+    /// A server that may not write reports that everywhere, and continues when another program has rolled the journal
+    /// back.
     @Test func whereItCannotBeRolledBackEverybodyHearsOfIt() throws {
       let folder = try ProgramFolder(Self.schema)
       let program = try Program(["serve", folder.database, "--port", "0"], asNobody: getuid() == 0)
@@ -108,7 +107,7 @@ extension FaultyFileTests {
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.database)
       }
       try SQLiteShell(path: folder.database).run("SELECT count(*) FROM t;")
-      // The list is as it was: an empty patch says that it is right again.
+      // The list has not changed: an empty patch shows that it is up to date again.
       while true {
         let message = try client.receive()
         if message["type"] == .string("patch") { break }
@@ -119,8 +118,8 @@ extension FaultyFileTests {
       while client.models["q"]?.visibleRows.first??["a"] != .string("changed1") { try client.receive() }
     }
 
-    /// The writer begins between SQLite's look at its lock and that at its journal, whose header is there at once
-    /// without syncing.
+    /// The writer begins after SQLite has checked for its lock and before it checks for its journal, whose header is in
+    /// the file at once because nothing is synced.
     @Test(arguments: ["persist", "delete", "truncate"])
     func aWritersBeginningIsNoHotJournal(mode: String) throws {
       faulty_files_install()
@@ -130,7 +129,7 @@ extension FaultyFileTests {
         "PRAGMA journal_mode = \(mode); PRAGMA synchronous = OFF; BEGIN IMMEDIATE; UPDATE t SET a = 'begun' WHERE id < 20"
       )
       faulty_files_hide_writers(folder.database, 3)
-      // Opened while the writer lives: followers, readers, and the compiler's connection.
+      // All connections are opened while the writer lives: followers', readers', and the compiler's.
       for _ in 0..<3 { lists.step() }
       #expect(lists.output.troubles == [])
       try lists.writer.run("COMMIT")

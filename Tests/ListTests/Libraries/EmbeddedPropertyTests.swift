@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Lists in this process: queries of every kind, over files of every kind, through random commits of another process.
-/// After each commit a list has SQLite's own answer, and each patch leads from the former results to the new ones.
+/// After each commit a list equals SQLite's own answer, and each patch leads from the former results to the new ones.
 ///
 /// `FRESHET_SEED=n swift test --filter EmbeddedPropertyTests` repeats a failure.
 @Suite(.serialized) struct EmbeddedPropertyTests {

@@ -5,8 +5,8 @@ import TestSupport
 import Testing
 
 /// Lists of the Swift client: queries of every kind through random commits of another process, while connections break
-/// now and then. After each commit a list has SQLite's own answer, and each patch leads from the former results to the
-/// new ones.
+/// now and then. After each commit a list equals SQLite's own answer, and each patch leads from the former results to
+/// the new ones.
 ///
 /// `FRESHET_SEED=n swift test --filter RemotePropertyTests` repeats a failure.
 @Suite(.serialized) struct RemotePropertyTests {

@@ -49,10 +49,10 @@ final class WatchedList: Sendable {
     }
   }
 
-  /// How often everything was new.
+  /// How often all results were replaced.
   var replacements: Int { state.withLock { $0.replacements } }
 
-  /// The difference that is left after the longest allowed time; nil: none.
+  /// The difference that remains after the longest allowed time; nil: none.
   func difference(from answer: OracleQuery.Answer, mayEnd: Bool) async -> String? {
     var difference: String?
     for _ in 0..<3_000 {
@@ -110,7 +110,7 @@ extension SectionedResults<ResultRow> {
 }
 
 extension ResultsPatch {
-  /// The error that a table view would show if it did what the patch says; nil: none.
+  /// The error that a table view would report if it applied the patch; nil: none.
   fileprivate func violation(
     from old: SectionedResults<ResultRow>, to new: SectionedResults<ResultRow>
   ) -> String? {
@@ -135,7 +135,7 @@ extension ResultsPatch {
       guard sections.indices.contains(index), sections[index].count == section.count else {
         return "section \(index) has another count: \(self)"
       }
-      // Rows that left the window may still be held: a view reads them anew when it scrolls there.
+      // Rows that left the window may still be held: a view reads them again when it scrolls there.
       for (item, row) in section.objects.enumerated() where row != nil && sections[index][item] != row {
         return "the row at \(index),\(item) is not shown as it is: \(self)"
       }
@@ -149,7 +149,7 @@ struct WatchedLists {
   private let queries: [OracleQuery]
   private let updates: (Query, Range<Int>?) -> ResultsUpdates<ResultRow>
   private var lists: [WatchedList]
-  /// Before the last commit.
+  /// The answers before the last commit.
   private var answers: [OracleQuery.Answer?]
 
   init(
@@ -162,15 +162,15 @@ struct WatchedLists {
     answers = Array(repeating: nil, count: queries.count)
   }
 
-  /// The difference, with its query; nil: none. A list with two rows of one key ends. It begins anew, because the next
-  /// commit may remove one of them.
+  /// The difference, with its query; nil: none. A list with two rows of one key ends. It is opened again, because the
+  /// next commit may remove one of them.
   mutating func difference(from queue: DatabaseQueue) async throws -> String? {
     for index in queries.indices {
       let query = queries[index]
       let answer = try await queue.read { try query.answer($0) }
       let mayEnd = answer.hasDuplicates || answers[index]?.hasDuplicates ?? true
       answers[index] = answer
-      // It waits until the rows are mended.
+      // The list waits until the duplicate is gone.
       if answer.hasDuplicates, !lists[index].hasEnded { continue }
       if let difference = await lists[index].difference(from: answer, mayEnd: mayEnd) {
         return "\(difference) in \(query.json)"

@@ -5,15 +5,15 @@ import ServerSupport
 import Store
 import TestSupport
 
-/// A database that holds what one client may read, and nothing else: what a server without roles would show of it is
-/// what the client is to see.
+/// A database that contains only what one client may read: the client must see what a server without roles would show
+/// of it.
 struct AccessOracle {
   private let queue: DatabaseQueue
 
   /// - Parameter db: the database with everything.
   init(_ db: Database, _ rules: AccessRules.Role, _ access: Query.Access) throws {
     let queue = try DatabaseQueue()
-    // SQL of the operator may read other tables too.
+    // The operator's SQL may read other tables too.
     let rule = { (table: String) in rules.tables[table] ?? (access.isPublished ? AccessRules.Table() : nil) }
     try queue.write { copy in
       for (table, columns, end) in RandomRules.columns {
@@ -33,7 +33,7 @@ struct AccessOracle {
           try copy.execute(sql: sql)
           continue
         }
-        // Under another name, with a view of the view's own name in front.
+        // The view gets another name, and a filtering view gets its name.
         try copy.execute(sql: sql.replacingOccurrences(of: "VIEW \(view)", with: "VIEW inner_\(view)"))
         let filter = (rule.rows ?? "1").replacingOccurrences(of: "\(view).", with: "inner_\(view).")
         let columns = rule.columns?.joined(separator: ", ") ?? "*"
@@ -54,7 +54,7 @@ struct AccessOracle {
     _ end: String, in copy: Database
   ) throws {
     let list = visible.map { "\($0.name) \($0.declaration)" }.joined(separator: ", ")
-    // A part of the key that is not there leaves a table without one.
+    // If a part of the key is hidden, the table has no key.
     let hasKey =
       !end.contains("PRIMARY KEY")
       || visible.contains { $0.name == "book_id" } && visible.contains { $0.name == "region" }

@@ -1,7 +1,7 @@
 import ServerSupport
 import TestSupport
 
-/// A schema with everything that tables can be to one another, and a query of every kind over it.
+/// A schema with all kinds of relations between tables, and a query of every kind over it.
 enum LiveLibrary {
   static let schema = RandomSchema(
     description: "library",
@@ -106,7 +106,7 @@ enum LiveLibrary {
   /// Whole SELECTs.
   static let whole: [OracleQuery] = [
     whole("SELECT id, name, country FROM author WHERE mentor IS NOT NULL", keys: ["id"], ["name", "country"]),
-    // A name of the result is that of another column of the table.
+    // A name in the result is that of another column of the table.
     whole("SELECT upper(name) AS name, name AS country, id FROM author", keys: ["id"], ["name", "country"]),
     whole(
       "SELECT b.id AS bid, a.id, title FROM author AS a JOIN book AS b ON b.author_id = a.id", keys: ["id", "bid"],

@@ -1,7 +1,7 @@
 import ServerSupport
 import TestSupport
 
-/// Composes queries over the tables of `LiveLibrary` that no person would write: joins of everything with anything.
+/// Composes unusual queries over the tables of `LiveLibrary`: joins of everything with anything.
 ///
 /// Left out, because SQLite answers them differently from plan to plan, or fails: `min` and `max` of values that are
 /// equal and look different, columns that are not grouped by, OR of comparisons of one indexed column under two
@@ -12,7 +12,7 @@ struct RandomQueries {
   private var sources: [Source] = []
   private var from = ""
   private var parameters: [String: Int] = [:]
-  /// Joins that are by no equality: two of them make too many rows.
+  /// The number of joins without an equality: two of them make too many rows.
   private var looseJoins = 0
 
   private struct Source {
@@ -188,7 +188,7 @@ extension RandomQueries {
     query.tellsKey = true
     for index in 0..<Int.random(in: 1...4, using: &generator) {
       let column = anyColumn()
-      // A column of the key is not sent twice.
+      // A column of the key must not be selected twice.
       let plain = query.keys.contains { $0.hasPrefix("\(column) AS") } ? "+\(column)" : column
       query.select.append(pick([plain, plain, plain, "upper(\(column))", "\(column) || 'x'"]) + " AS c\(index)")
     }
@@ -196,7 +196,7 @@ extension RandomQueries {
 
   private mutating func group(_ query: inout OracleQuery) {
     var groups: [String] = []
-    // Under NOCASE it depends on the plan which of two spellings stands for the group.
+    // Under NOCASE, SQLite's plan determines which of two spellings a group shows.
     let grouped = { (source: Source) in source.table.columns.filter { $0 != "name" } }
     if chance(40) { groups += sources[0].table.key.map(sources[0].column) }
     while groups.isEmpty || chance(30) {

@@ -2,10 +2,9 @@ import LiveQuery
 import ServerSupport
 import TestSupport
 
-/// Roles over the tables of `LiveLibrary`, with filters and columns that an operator might think of, and clients who
-/// have them.
+/// Random roles over the tables of `LiveLibrary`, with plausible filters and columns, and clients with these roles.
 struct RandomRules {
-  /// A table for the oracle: its columns with their declarations.
+  /// Tables for the oracle: their columns with declarations.
   static let columns: [(table: String, columns: [(name: String, declaration: String)], end: String)] = [
     (
       "author",
@@ -91,7 +90,7 @@ struct RandomRules {
     return role
   }
 
-  /// A query of another's, over any of the tables.
+  /// A query as another client would send it, over any of the tables.
   mutating func query(_ queries: inout RandomQueries) -> OracleQuery {
     if chance(60) { return queries.query() }
     return pick(LiveLibrary.joins + LiveLibrary.groups + LiveLibrary.others)

@@ -1,9 +1,8 @@
 import TestSupport
 
-/// Composes totals of queries. It draws from a generator of its own, so that kept seeds go on to make the queries that
-/// they made.
+/// Composes totals of queries. It has a random generator of its own, so that kept seeds still lead to the same queries.
 ///
-/// Numbers are integers: sums of reals depend on the order in which SQLite comes by the rows.
+/// Numbers are integers, because sums of reals depend on the order in which SQLite reads the rows.
 struct RandomTotals {
   private var generator: SeededGenerator
 
@@ -11,7 +10,7 @@ struct RandomTotals {
 
   private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
 
-  /// - Parameter columns: those of the query's tables.
+  /// - Parameter columns: the columns of the query's tables.
   mutating func next(_ columns: [String]) -> [String: String] {
     var totals: [String: String] = [:]
     for index in 0..<pick([0, 0, 1, 2, 4]) {

@@ -19,7 +19,7 @@ struct ShopCommits {
 
   // MARK: - Transactions
 
-  /// Texts that sort otherwise in UTF-16 than in UTF-8.
+  /// Texts that sort differently in UTF-16 and in UTF-8.
   private mutating func status() -> String {
     pick(["'s0'", "'s1'", "'s2'", "'s3'", "'\u{141}'", "char(128512)", "char(65533)"])
   }
@@ -39,7 +39,7 @@ struct ShopCommits {
     case 2, 3: return "UPDATE orders SET total = \(total()) WHERE id = \(order())"
     case 4: return "UPDATE orders SET status = \(status()) WHERE id = \(order())"
     case 5: return "UPDATE orders SET customer = \(customer()), n = n + 1 WHERE id = \(order())"
-    // Often one of the first: which of 1 and 1.0 is shown depends on which comes first.
+    // Often one of the first rows changes, because a group shows 1 or 1.0 depending on which comes first.
     case 6: return "UPDATE orders SET loose = \(loose()) WHERE id \(chance(50) ? "<" : "=") \(order()) AND id % 4 = 1"
     case 7: return "DELETE FROM orders WHERE id = \(order())"
     case 8: return "DELETE FROM orders WHERE status = 's\(number(0..<4))' AND id % 3 = \(number(0..<3))"
@@ -74,7 +74,7 @@ struct ShopCommits {
       INSERT INTO orders SELECT i, i % 6, 's' || (i % 4), i * 0.25, i % 7, i % 3 FROM s;
     """
 
-  /// Journal modes and encodings that are rare take turns with the usual ones.
+  /// Runs lists through transactions. Rare journal modes and encodings take turns with the usual ones.
   mutating func run(_ queries: [OracleQuery], transactions: Int, views: String = "") -> ListRun {
     let mode = seed % 6 == 0 ? "delete" : "wal"
     let encoding = seed % 5 == 0 ? "UTF-16le" : "UTF-8"

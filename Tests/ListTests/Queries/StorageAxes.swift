@@ -2,7 +2,7 @@ import ServerSupport
 import TestSupport
 
 /// One file, its writers and its lists, chosen along axes that no other random test has: storage classes, collations
-/// and texts that compare as equal and are not the same, journal modes that change, tables that others attach.
+/// and texts that compare as equal but differ, changes of the journal mode, files that writers attach.
 ///
 /// Everything follows from the case's number: neighbouring numbers differ in several axes at once, and every pair of
 /// two axes' values occurs within 143 numbers.
@@ -19,13 +19,13 @@ struct StorageCase: CustomStringConvertible, Sendable {
   /// Whether transactions also write to an attached file.
   let attaches: Bool
 
-  /// One over a schema of its own, in WAL mode.
+  /// A case over a schema of its own, in WAL mode.
   init(_ schema: StorageSchema, encoding: String) {
     (number, journal, pageSize, captureBytes, attaches) = (0, .wal, 4096, 256 << 20, false)
     (self.schema, self.encoding) = (schema, encoding)
   }
 
-  /// The lengths of the lists below are pairwise coprime, so each pair of their values meets at some number.
+  /// The lengths of the lists below are pairwise coprime, so each pair of their values occurs at some number.
   init(number: UInt64) {
     self.number = number
     func pick<Value>(_ values: [Value]) -> Value { values[Int(number % UInt64(values.count))] }
@@ -43,13 +43,13 @@ struct StorageCase: CustomStringConvertible, Sendable {
   }
 }
 
-/// Tables, what is written to them, and what is asked of them.
+/// Tables, the statements that write to them, and the parts of queries over them.
 struct StorageSchema: Sendable {
   let name: String
   let sql: String
   /// Tables with their columns; the first is the key's.
   let tables: [(name: String, columns: [String])]
-  /// FROM clauses with the key's columns and columns to ask for.
+  /// FROM clauses with the key's columns and columns to select.
   let sources: [(from: String, keys: [String], columns: [String])]
   /// Whether values are whole numbers alone.
   var isOfNumbers = false
@@ -130,7 +130,7 @@ struct StorageSchema: Sendable {
 }
 
 extension String {
-  /// The shell gives up a line when a statement in it fails, and a statement that spans lines as well.
+  /// The statement on one line: when a statement fails, the shell skips the rest of its line.
   fileprivate var replacingNewlines: String { split(separator: "\n").joined(separator: " ") }
 }
 

@@ -1,9 +1,9 @@
 import ServerSupport
 
-/// The 22 queries of TPC-H as lists, over as little data of that kind as gives each of them rows.
+/// The 22 queries of TPC-H as lists, over just enough data to give each of them rows.
 ///
-/// Prices and discounts are multiples of powers of two, so that SQLite's own sums are exact in any order. Constants fit
-/// the data; what the queries join, compare and count is what the specification has.
+/// Prices and discounts are multiples of powers of two, so that SQLite's own sums are exact in any order. Constants are
+/// adapted to the data; joins, comparisons and counts are those of the specification.
 enum TPCHLists {
   static let schema = """
     CREATE TABLE region(r_regionkey INTEGER PRIMARY KEY, r_name TEXT);
@@ -75,7 +75,7 @@ enum TPCHLists {
     list(from, ["1 AS key"], ["\(value) AS value"], filter)
   }
 
-  /// In the order of their numbers.
+  /// The queries in the order of their numbers.
   static let queries: [OracleQuery] = [
     list(
       "lineitem", ["l_returnflag", "l_linestatus"],
@@ -173,6 +173,6 @@ enum TPCHLists {
       ["cntrycode"], ["count(*) AS numcust", "sum(c_acctbal) AS totacctbal"], "", groupBy: ["cntrycode"]),
   ]
 
-  /// Numbers of those that are run again after a change: one joins a view of groups.
+  /// Numbers of queries that are run again after a change.
   static let runAgain: Set<Int> = []
 }

@@ -9,7 +9,7 @@ import TestSupport
 protocol ListHolder: AnyObject {
   var queue: DatabaseQueue { get }
   func perform(_ step: RunStep) throws
-  /// Everything that was committed has reached the clients.
+  /// Returns when all commits have reached the clients.
   func settle() throws
   func model(_ list: Int) -> ClientModel?
   /// The code of the error that ended a list.
@@ -104,7 +104,7 @@ final class SocketHolder: ListHolder {
   func violation() -> String? { nil }
 }
 
-/// Performs a run, and compares at each `compare` what every client has with what SQLite answers.
+/// Performs a run. At each `compare` it compares each client's rows with SQLite's answer.
 final class ListComparison {
   private let run: ListRun
   private let holder: any ListHolder
@@ -143,13 +143,13 @@ final class ListComparison {
       let id = list.id
       let before = answers[id]
       var query = list.query
-      // Several rows had NULL in the primary key: the list goes on by rowid.
+      // Several rows had NULL in the primary key, so the list continues by rowid.
       if !query.tellsKey, query.keys != ["rowid"], holder.model(id)?.columns.first == "rowid" { query.keys = ["rowid"] }
       let answer = try holder.queue.read { try query.answer($0) }
       answers[id] = answer
       let context = "step \(index), list \(id), \(list.query.json) \(String(describing: list.query.window))"
       if let code = holder.ended(id) {
-        // It ended now, or could not be opened again after the commit before.
+        // The list ended now, or could not be opened again after the previous commit.
         guard code == "duplicate_key", answer.hasDuplicates || before?.hasDuplicates ?? true else {
           return RunFailure(kind: "ended \(code)", step: index, "it ended, \(code): \(context)")
         }
@@ -157,11 +157,11 @@ final class ListComparison {
         changes[id] = holder.changes(id)
         continue
       }
-      // It goes on once its rows are mended, which a retry finds.
+      // The list continues once the duplicate is gone, which a retry finds.
       for _ in 0..<20 where holder.delay(id) != nil && !answer.hasDuplicates { try holder.settle() }
       guard let model = holder.model(id) else { return RunFailure(kind: "empty", step: index, "no rows: \(context)") }
       if answer.hasDuplicates {
-        // It waits until the rows are mended.
+        // The list waits until the duplicate is gone.
         if holder.delay(id) == "duplicate_key" { continue }
         return RunFailure(kind: "duplicates", step: index, "two rows have one key: \(context)")
       }

@@ -2,7 +2,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists over one file, through steps: whether one goes wrong can be asked any number of times.
+/// Lists over one file, and the steps of a run. It can be repeated any number of times.
 struct ListRun: ReplayableRun, CustomTestStringConvertible {
   static let folder = "lists"
 
@@ -27,7 +27,7 @@ struct ListRun: ReplayableRun, CustomTestStringConvertible {
   var preparation = ""
   /// Memory for what is remembered of all tables; nil: the default.
   var captureBytes: Int?
-  /// Where nothing changes in a list, no message must come.
+  /// Whether a list that does not change must get no message.
   var expectsSilence = false
   var lists: [List]
   var steps: [RunStep]
@@ -64,7 +64,7 @@ struct ListRun: ReplayableRun, CustomTestStringConvertible {
     }
   }
 
-  /// First what makes each further attempt cheaper: no sockets, and one list instead of all.
+  /// The first simplifications make each further attempt cheaper: no sockets, and one list instead of all.
   func simpler() -> [ListRun] {
     func with(_ change: (inout ListRun) -> Void) -> ListRun {
       var run = self

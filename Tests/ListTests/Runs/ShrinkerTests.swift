@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `An element that another one needs goes with it`() {
-    // 3 fails by itself; 7 is no use without 3.
+    // 3 fails by itself; 7 only fails together with 3.
     let least = shrinker.shrink(Array(0..<20)) { some in some.contains(3) && (!some.contains(12) || some.contains(7)) }
     #expect(least == [3])
   }

@@ -8,7 +8,7 @@ import Wire
 /// A database that Freshet did not make: the FDIC's list of failed banks, imported with the `sqlite3` shell's
 /// `.import`.
 ///
-/// The list is not part of the project; where it does not lie in `../shared/data`, this is skipped.
+/// The list is not part of the project; without it in `../shared/data`, this is skipped.
 @Suite struct BankListTests {
   private let query = OracleQuery(
     table: "bank", keys: ["rowid"], select: ["\\\"Bank Name\\\"", "City"], filter: nil, section: ("State", false),

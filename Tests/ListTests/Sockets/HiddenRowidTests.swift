@@ -3,7 +3,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// The rowid of a table whose key is another, which no column shows, and the names that it goes by.
+/// The rowid of a table with another key, which no column shows, and its names.
 @Suite struct HiddenRowidTests {
   private static let schema = """
     CREATE TABLE t(k TEXT PRIMARY KEY, a); INSERT INTO t VALUES ('x', 1), ('y', 2), ('z', 3);

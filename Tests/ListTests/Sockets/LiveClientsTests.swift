@@ -6,12 +6,11 @@ import TestSupport
 import Testing
 import Wire
 
-/// Clients that do everything that clients can, in any order, between random commits of another process: after every
-/// step each holds what SQLite answers to its query of the moment. (`ClientModel` refuses a patch that is not from the
-/// version that the client has.)
+/// Clients that do everything that clients can do, in any order, between random commits of another process. After every
+/// step each client's rows equal SQLite's answer to its present query. (`ClientModel` refuses a patch that does not
+/// start from the client's version.)
 ///
-/// `FRESHET_SEED=n swift test --filter LiveClientsTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh
-/// seeds.
+/// `FRESHET_SEED=n swift test --filter LiveClientsTests` repeats a failure; `FRESHET_SEEDS=200` tries 200 fresh seeds.
 @Suite(.serialized) struct LiveClientsTests {
   private static let seeds = PropertySeeds.freshOrKept("clients.json")
 
@@ -80,7 +79,7 @@ extension LiveClientsTests.Walk {
     try client.subscribe(id, query.json, window: window, more: more)
   }
 
-  /// Does something, and says what.
+  /// Does a random action, and returns its description.
   mutating func step() throws -> String {
     let id = pick(["a", "b", "c", "d"])
     client.others = []
@@ -147,7 +146,7 @@ extension LiveClientsTests.Walk {
     if isSameKind { #expect(client.change(id) == "patch", "\(id): \(query.json)") }
   }
 
-  /// The connection is gone, something happens, and the client is back.
+  /// Closes the connection, lets something happen, and reconnects.
   private mutating func comeBack() throws {
     let models = client.models
     client = try live.connect()
@@ -169,7 +168,7 @@ extension LiveClientsTests.Walk {
   }
 }
 
-/// One query in the place of another that differs little.
+/// A query that replaces a slightly different one.
 @Suite struct RequeryTests {
   @Test(arguments: [
     (#"{"from":"t","orderBy":["a"]}"#, #"{"from":"t","orderBy":["a DESC"]}"#, "-0 +0 >4 *0"),
@@ -201,7 +200,7 @@ extension LiveClientsTests.Walk {
   }
 }
 
-/// The same over Server-Sent Events: a stream that ends and is taken up by `Last-Event-ID`.
+/// As above, over Server-Sent Events: a stream that ends and is resumed by `Last-Event-ID`.
 @Suite struct LiveStreamTests {
   @Test func `A stream that is taken up again has what SQLite answers`() throws {
     let seed = UInt64.random(in: 0 ... .max)

@@ -3,14 +3,13 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Queries of every kind, over files of every kind, full and windowed, through random commits of another process: what
-/// the client holds after each is what SQLite answers itself. (`LivePropertyTests` does so for one table in every
-/// form.)
+/// Queries of every kind, over files of every kind, full and windowed, through random commits of another process: after
+/// each commit the client's rows equal SQLite's own answer. (`LivePropertyTests` does so for one table in every form.)
 ///
 /// `FRESHET_SEED=n swift test --filter LiveKindsTests` repeats a failure.
 @Suite(.serialized) struct LiveKindsTests {
   enum File: String, CaseIterable, CustomTestStringConvertible {
-    /// In WAL mode; the same with small pages; with so little memory that tables are followed by pages; in a rollback
+    /// WAL mode; WAL mode with small pages; with so little memory that tables are followed by pages; a rollback
     /// journal.
     case wal, smallPages, largeTables, rollbackJournal
     var testDescription: String { rawValue }
@@ -52,7 +51,7 @@ import Testing
   private func vary(_ query: OracleQuery, _ generator: inout SeededGenerator) -> OracleQuery {
     func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &generator)! }
     var query = query
-    // SQLite's own answer is cut into sections by a window function, which takes no other.
+    // A window function divides SQLite's own answer into sections, so the query itself must not have one.
     let names = query.select.map { $0.components(separatedBy: " AS ")[0] }.filter { !$0.contains("OVER") }
     if pick([true, true, false]) { query.orderBy = [pick(names) + pick(["", " DESC", " NULLS LAST"])] }
     if pick([true, false]) { query.section = (pick(names), pick([true, false])) }

@@ -5,12 +5,12 @@ import Testing
 /// Random queries through random commits: joins of two to four tables by anything, filters with subqueries, groups,
 /// orders, sections, limits, windows and keys; SQLite is the oracle.
 ///
-/// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries so many fresh
-/// seeds. Seeds that failed once are in `Fixtures/random.json`, and run first.
+/// `FRESHET_SEED=n swift test --filter LiveRandomTests` repeats a failure; `FRESHET_SEEDS=200` tries 200 fresh seeds.
+/// Seeds that failed once are in `Fixtures/random.json`, and run first.
 @Suite(.serialized) struct LiveRandomTests {
   private static let seeds = PropertySeeds.freshOrKept("random.json")
 
-  /// The name makes texts that sort otherwise in UTF-16 than by code point.
+  /// The name lets texts be generated that sort differently in UTF-16 and by code point.
   private static let utf16 = RandomSchema(
     description: "UTF-16", sql: "PRAGMA encoding = 'UTF-16';\n" + LiveLibrary.schema.sql,
     tables: LiveLibrary.schema.tables)

@@ -22,7 +22,7 @@ import Wire
     return ([JSONValue.object(model.totals).short] + sections).joined(separator: ", ")
   }
 
-  /// One bad row takes neither the other totals with it nor the list.
+  /// One bad row affects neither the other totals nor the list.
   @Test func `What cannot be computed is null, and errors says why`() throws {
     let live = try LiveServer(
       """
@@ -57,20 +57,20 @@ import Wire
     #expect(
       totals(client)
         == "{feet:65.5 n:5}, 'Adams' {feet:30.0 n:2}, 'Baca' {feet:5.0 n:1}, 'Weld' {feet:30.5 n:2}")
-    // The depth is neither selected nor sorted by, and the well not in the window.
+    // The query neither selects nor sorts by the depth, and the well is outside the window.
     try live.writer.run("UPDATE well SET depth = 40 WHERE id = 4")
     try client.catchUp(["a"])
     let patch = try #require(client.last["a"]?.members)
     #expect(Set(patch.keys) == ["type", "id", "from", "to", "commit", "total", "window", "totals", "sectionTotals"])
     #expect(patch["totals"]?.short == "{feet:105.5}" && patch["sectionTotals"]?.short == "[[2 {feet:70.5}]]")
-    // An unchanged total is no change, and neither is one that is not read.
+    // Neither an unchanged total nor a column that is not read causes a message.
     let before = client.changes["a"]
     try live.writer.run(
       "BEGIN; UPDATE well SET depth = 41 WHERE id = 3; UPDATE well SET depth = 29.5 WHERE id = 4; COMMIT;")
     try live.writer.run("UPDATE well SET owner = 1")
     try client.catchUp(["a"])
     #expect(client.changes["a"] == before)
-    // A section goes, another comes with its totals, and that of the third has a new index.
+    // One section is deleted, another is inserted with its totals, and the third one's total has a new index.
     try live.writer.run("UPDATE well SET county = 'Custer' WHERE county = 'Baca'; DELETE FROM well WHERE id = 3")
     try client.catchUp(["a"])
     #expect(
@@ -100,7 +100,7 @@ import Wire
     #expect(
       try requery(Self.query.replacing(#""orderBy""#, with: #""where":"depth > 4","orderBy""#)) == .string("patch"))
     #expect(totals(second) == "{feet:60.5 n:3}, 'Adams' {feet:30.0 n:2}, 'Weld' {feet:30.5 n:1}")
-    // Other totals are another list.
+    // A query with other totals is a different list.
     #expect(try requery(Self.query.replacing("sum(depth)", with: "max(depth)")) == .string("snapshot"))
     #expect(totals(second).hasPrefix("{feet:30.5 n:5}"))
     live.stop()
@@ -167,7 +167,7 @@ import Wire
     #expect(totals(client, "p") == "{feet:30.5}, '' {feet:30.5}")
     try client.subscribe("a", #"{"from":"well","sectionBy":"county",\#(Self.totals)}"#, window: (0, 0))
     #expect(totals(client) == "{feet:40.5 n:3}, 'Adams' {feet:10.0 n:1}, 'Weld' {feet:30.5 n:2}")
-    // A row that may be read no more counts no more.
+    // A row that may no longer be read no longer counts.
     try live.writer.run("UPDATE well SET owner = 8 WHERE id = 3")
     try client.catchUp(["a", "p"])
     #expect(totals(client) == "{feet:10.0 n:2}, 'Adams' {feet:10.0 n:1}, 'Weld' {feet:null n:1}")

@@ -6,10 +6,10 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// No client sees another's rows. Random rules, clients, queries of every kind and commits: each client's lists are
-/// those of a database that holds what it may read and nothing else, and other changes send it nothing.
+/// No client sees another's rows. Random rules, clients, queries of every kind and commits: each client's lists equal
+/// those of a database with only what it may read, and other changes send it nothing.
 ///
-/// `FRESHET_SEED=n swift test --filter AccessPropertyTests` repeats a failure; `FRESHET_SEEDS=1000` tries so many fresh
+/// `FRESHET_SEED=n swift test --filter AccessPropertyTests` repeats a failure; `FRESHET_SEEDS=1000` tries 1,000 fresh
 /// seeds. Seeds that failed once are in `Fixtures/access.json`, and run first.
 @Suite(.serialized) struct AccessPropertyTests {
   private static let commits = 20
@@ -28,7 +28,7 @@ import Testing
     var asked: [(query: OracleQuery, access: Query.Access)] = []
     for _ in 0..<(rules.identities.count > 3 ? 2 : Self.queriesEach) {
       let query = rules.query(&random)
-      // The same query by everybody: they share a shape, and must share no more.
+      // All clients send the same query: they share its shape, and must share nothing else.
       for access in rules.identities { asked.append((query, access)) }
     }
     let writer = try SQLiteSession(path: folder.database)

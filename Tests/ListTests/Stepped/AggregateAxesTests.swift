@@ -4,11 +4,10 @@ import TestSupport
 import Testing
 
 /// Aggregates, windows and subqueries of random shapes over two tables, while another process commits, readers run and
-/// ticks come in an order of chance: at quiet points each list, and each value alongside it, is what SQLite answers
-/// itself.
+/// ticks come in random order: at quiet points each list, and each value alongside it, equals SQLite's own answer.
 ///
 /// `FRESHET_SEED=n swift test --filter AggregateAxesTests` repeats a failure, which is printed with as few statements
-/// and queries as still show it; `FRESHET_SEEDS=n` runs so many cases.
+/// and queries as still show it; `FRESHET_SEEDS=n` runs n cases.
 @Suite(.serialized) struct AggregateAxesTests {
   private static let numbers: [UInt64] = {
     if let repeated = PropertySeeds.repeated { return [repeated] }
@@ -56,7 +55,7 @@ private struct AggregateGenerator {
   ]
   private static let ofBoth = ["c.region", "o.status", "c.id", "o.customer", "c.name", "c.rank", "o.loose"]
   private static let values = ["o.total", "o.n", "o.total * 2", "o.loose", "o.n + c.rank", "c.rank", "o.status"]
-  /// Subqueries over tables that are joined as well, and what is compared is often NULL.
+  /// Subqueries over tables that are joined as well. Compared values are often NULL.
   private static let filters = [
     "o.n > 2", "c.region <> 'r1'", "o.total >= (SELECT avg(i.total) FROM orders i WHERE i.n > :least)",
     "o.status IN ('s0', 's1')", "o.total > :least",

@@ -5,8 +5,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists that strangers found to stay wrong, each as short as it could be made: after each commit the list is what
-/// SQLite answers, and the self-check, which would mend it, has nothing to mend.
+/// Former bugs: lists that other testers found to stay wrong, each reduced as far as possible. After each commit the
+/// list equals SQLite's answer, and the self-check finds nothing to repair.
 @Suite struct FoundListsTests {
   static func run(
     _ name: String, encoding: String = "UTF-8", _ schema: String, _ queries: [OracleQuery], _ commits: [String]
@@ -169,7 +169,7 @@ import Testing
       "UPDATE u SET n = 6;", "DELETE FROM t WHERE id = 2;", "UPDATE t SET z = 1;",
     ])
 
-  /// An index that SQLite makes for one statement misses rows of `b` under RTRIM.
+  /// An automatic index of SQLite misses rows of `b` under RTRIM.
   private static let trimmed = run(
     "a join by a column under RTRIM",
     """
@@ -183,7 +183,7 @@ import Testing
       "DELETE FROM b WHERE id % 7 = 0;",
     ])
 
-  /// Two rows of one key do not end a list: it shows what it had, and goes on when they are mended.
+  /// Two rows with one key do not end a list: it keeps its rows, and continues when the duplicate is gone.
   @Test(arguments: ["UPDATE t SET u = 'z' WHERE id = 1;", "DELETE FROM t WHERE id = 2;", "UPDATE t SET u = id;"])
   func aListWaitsUntilRowsOfOneKeyAreMended(mending: String) throws {
     let folder = try ProgramFolder(

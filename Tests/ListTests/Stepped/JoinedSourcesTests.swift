@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 /// Subqueries, views and common tables that a query joins, set operators, DISTINCT, RIGHT and FULL JOIN, in random
-/// company, while another process commits, readers run and ticks come in an order of chance: at quiet points each list
-/// is what SQLite answers itself.
+/// combinations, while another process commits, readers run and ticks come in random order: at quiet points each list
+/// equals SQLite's own answer.
 ///
-/// `FRESHET_SEED=n swift test --filter JoinedSourcesTests` repeats a failure; `FRESHET_SEEDS=n` runs so many cases.
+/// `FRESHET_SEED=n swift test --filter JoinedSourcesTests` repeats a failure; `FRESHET_SEEDS=n` runs n cases.
 @Suite(.serialized) struct JoinedSourcesTests {
   private static let numbers: [UInt64] = {
     if let repeated = PropertySeeds.repeated { return [repeated] }
@@ -23,7 +23,7 @@ import Testing
     #expect(problem == nil, "FRESHET_SEED=\(number)")
   }
 
-  /// Such as applications ask, with what the commits are that must not run them again.
+  /// Typical queries of applications, with commits that must not run them again.
   @Test(arguments: JoinedGenerator.kept)
   func `No change of a table runs them again`(query: OracleQuery) throws {
     let folder = try TemporaryFolder()
@@ -44,7 +44,7 @@ import Testing
   }
 }
 
-/// Queries that are run again: not for changes that none of their rows pass.
+/// Queries that are run again, but not after changes of rows that pass none of their conditions.
 @Suite struct PassingTests {
   private static let queries: [OracleQuery] = [
     ("orders", "id", "sum(n) OVER (ORDER BY id) AS s", "status = 's1'"),
@@ -77,7 +77,7 @@ import Testing
     #expect(lists.runs == first)
   }
 
-  /// Their tables are read in other ways as well.
+  /// Queries that read their tables in other ways as well.
   private static let others: [OracleQuery] = [
     ("spent AS x, orders o", ["x.k", "o.id"], "x.s", "o.status = 's1'"),
     (
@@ -117,7 +117,7 @@ private struct JoinedGenerator {
     CREATE VIEW named(k, v, s) AS SELECT id, CAST(rank AS INTEGER), region FROM customers UNION SELECT customer, n, status FROM orders;
     """
 
-  /// Each has a `k`, mostly a customer, a `v` and an `s`, which together tell its rows apart.
+  /// Derived sources. Each has a `k` (mostly a customer), a `v` and an `s`, which together identify its rows.
   private static let derived = [
     "SELECT customer AS k, max(id) AS v, count(*) AS s FROM orders GROUP BY customer",
     "SELECT customer AS k, min(o.id) AS v, sum(total) AS s FROM orders o WHERE n > 1 GROUP BY 1 HAVING count(*) > 1",
@@ -203,7 +203,7 @@ private struct JoinedGenerator {
     }
   }
 
-  /// Some rows of the middle.
+  /// A query for some rows in the middle.
   private mutating func page() -> OracleQuery {
     let columns = commits.chance(50) ? ["k DESC", "v", "s DESC"] : ["s", "k", "v DESC"]
     let limit = "LIMIT \(commits.number(0..<9))" + (commits.chance(80) ? " OFFSET \(commits.number(0..<12))" : "")

@@ -115,8 +115,8 @@ import Testing
       "DELETE FROM orders;",
     ])
 
-  /// SQLite compares values with the types of the first SELECT's columns where it gathers the rows first, and with
-  /// those of each SELECT where not.
+  /// If SQLite gathers the rows first, it compares values with the types of the first SELECT's columns; otherwise with
+  /// those of each SELECT.
   private static let types = FoundListsTests.run(
     "SELECTs of several types",
     """

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Readers run queries in states of the file that no tick sees: a row that was changed before such a state, and changed
-/// back after it, has changed for a reader in between.
+/// back after it, shows the changed values to that reader.
 ///
 /// `FRESHET_SEED=n swift test --filter RunsBetweenTicksTests` repeats a failure.
 @Suite(.serialized) struct RunsBetweenTicksTests {
@@ -33,10 +33,10 @@ import Testing
         orderBy: []),
     ]
 
-  /// How many of them are always run again.
+  /// How many of the queries are always run again.
   private static let runAgain = 2
 
-  /// A commit, and what takes it back.
+  /// Pairs of a commit and the one that undoes it.
   private static let commits = [
     ("UPDATE item SET n = n + 200 WHERE id % 20 = 7", "UPDATE item SET n = n - 200 WHERE id % 20 = 7"),
     ("INSERT INTO item VALUES (5000, 'd', 150, 'fourth')", "DELETE FROM item WHERE id = 5000"),
@@ -87,7 +87,7 @@ import Testing
   func whatWasReadBetweenTwoTicksIsMended(commit: Int, isLarge: Bool) throws {
     let (change, undo) = Self.commits[commit]
     let test = try Lists(isLarge: isLarge)
-    // Opened in one state, lists are run again for another.
+    // Lists that were opened in one state are run again in another.
     test.lists.tick()
     test.lists.runReaders()
     try test.run("UPDATE item SET n = n + 1, note = note || id; UPDATE kind SET label = label || 1")
@@ -98,11 +98,11 @@ import Testing
     test.lists.runReaders()
     try test.run(undo)
     try test.compare("after \(change)")
-    // The others were joined.
+    // The results of the other lists were joined.
     #expect(test.lists.runs - runs <= Self.runAgain)
   }
 
-  /// Every order of so many events in a small world: commits, ticks, what readers do, and lists that are opened anew.
+  /// Every order of a few events in a small world: commits, ticks, readers' work, and lists that are opened again.
   @Test(arguments: [true, false])
   func everyOrderOfFewEvents(isWAL: Bool) throws {
     let length = ProcessInfo.processInfo.environment["FRESHET_DEPTH"].flatMap(Int.init) ?? TestDepth.count(3, long: 5)
@@ -147,7 +147,7 @@ import Testing
         }
       case 4, 5: steps.append(.readers)
       case 6:
-        // Opened in one state, they are run again for another.
+        // Lists that were opened in one state are run again in another.
         for index in Self.queries.indices where Bool.random(using: &random) { steps.append(.open(index)) }
       default: steps.append(.tick)
       }

@@ -8,7 +8,7 @@ import Store
 import TestSupport
 import Testing
 
-/// Lists that are wrong are found by comparing them with their queries, and mended.
+/// The self-check finds wrong lists by comparing them with their queries, and repairs them.
 @Suite struct SelfCheckTests {
   private static let schema = """
     PRAGMA journal_mode = WAL;
@@ -58,11 +58,11 @@ import Testing
       for _ in 0..<3 { lists.step() }
     }
 
-    /// Changes a row behind everybody's back: in the database file, where no commit says so.
+    /// Changes a row directly in the database file, without a commit.
     func forge(_ text: String, _ replacement: String) throws {
       try lists.writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
       lists.step()
-      // Changes another table: SQLite forgets the pages that it has read, and nothing shows that they have changed.
+      // A commit to another table has SQLite drop its cached pages, and does not report the changed row.
       try lists.writer.run("INSERT INTO other VALUES (1)")
       let url = URL(fileURLWithPath: folder.database)
       var status = stat()
@@ -72,7 +72,7 @@ import Testing
       try handle.seek(toOffset: UInt64(place.lowerBound))
       try handle.write(contentsOf: Data(replacement.utf8))
       try handle.close()
-      // With its times as before, the file is not taken for one that was written over, and read anew.
+      // With its former times, the file is not taken for an overwritten one.
       let times = [status.st_atim, status.st_mtim]
       try #require(utimensat(AT_FDCWD, folder.database, times, 0) == 0)
     }
@@ -92,9 +92,9 @@ import Testing
     let test = try Lists()
     #expect(test.lists.statistics.divergences == 0 && test.lists.statistics.selfChecks >= Self.queries.count)
     try test.forge("needle0040", "needle9940")
-    // A tick, in which nothing is found; then what readers find.
+    // A tick finds nothing by itself; the readers' comparison does.
     test.lists.tick()
-    // The one with a window shows other rows.
+    // The list with a window shows other rows.
     #expect(try test.differences() == [0, 2, 3, 4, 5, 6, 8, 9])
     for _ in 0..<4 { test.lists.step() }
     #expect(try test.differences() == [])
@@ -118,7 +118,7 @@ import Testing
     #expect(try test.differences() == [])
   }
 
-  /// The log says what led to a divergence: ticks, tables, units, versions and commits, and no value of any row.
+  /// The log reports what led to a divergence: ticks, tables, units, versions and commits, but no values of rows.
   @Test func aDivergenceIsLoggedWithWhatLedThere() throws {
     let test = try Lists()
     for text in ["first", "second"] {
@@ -138,19 +138,19 @@ import Testing
       "2 units looked up: version 2 at 1; 2 units looked up: version 3 at 2",
       "run again, 4 units changed: version 2 at 1; ",
     ] { #expect(lines.contains { $0.contains("updates=" + updates) }, "\(lines)") }
-    // The next one says that the list was mended.
+    // The next log line says that the list was repaired.
     try test.forge("needle0039", "needle9939")
     for _ in 0..<4 { test.lists.step() }
     let more = test.lists.log.lines.dropFirst(lines.count)
     #expect(!more.isEmpty && more.allSatisfy { $0.contains("mended: version ") }, "\(more)")
   }
 
-  /// A row that a list has and its query does not find shows that the list is wrong, without any check.
+  /// If a query does not find a row that its list has, the list is known to be wrong without a check.
   @Test func aRowThatIsNotFoundHasItsListReadAnew() throws {
     let test = try Lists(.off)
     try test.forge("needle0040", "needle9940")
     test.lists.tick()
-    // By those that filter by the text, and that group by it.
+    // The row is not found by the list that filters by the text, and by the one that groups by it.
     for index in [2, 4] { test.lists.ask(index, .resync) }
     for _ in 0..<4 { test.lists.step() }
     #expect(test.lists.statistics.divergences == 2 && test.lists.output.delays.isEmpty)
@@ -166,13 +166,13 @@ import Testing
     test.lists.tick()
     let checks = test.lists.statistics.selfChecks
     for number in 0..<5 {
-      // A tick posts the checks, and the readers see another state.
+      // A tick requests the checks; the readers then see a later state.
       try test.lists.writer.run("UPDATE t SET note = 'again \(number)' WHERE id = 2")
       test.lists.runReaders()
       test.lists.tick()
     }
     for _ in 0..<5 {
-      // A reader sees a change that no tick sees: it is changed back before.
+      // A reader sees a change that no tick sees, because it is undone before the next tick.
       try test.lists.writer.run("UPDATE t SET note = 'between', kind = 'x' WHERE id = 3")
       test.lists.runReaders()
       try test.lists.writer.run("UPDATE t SET note = 'needle0003', kind = 'kind0' WHERE id = 3")
@@ -184,8 +184,8 @@ import Testing
     #expect(try test.differences() == [])
   }
 
-  /// Sums of reals have other last digits in the order of an index than in that of the table: no list is wrong for
-  /// that.
+  /// Sums of reals differ in their last digits between the order of an index and that of the table. That does not make
+  /// a list wrong.
   @Test func anotherOrderOfASumIsNoDivergence() throws {
     let folder = try ProgramFolder(
       """

@@ -11,12 +11,12 @@ import TestSupport
 import Wire
 
 /// Lists that a follower without a thread follows, each held by a client's model: nothing happens between two steps,
-/// and as much in each as on any other machine.
+/// and each step does the same on every machine.
 final class SteppedLists {
   let path: String
   let writer: SQLiteSession
   let output = ModelOutput()
-  /// Critical lines alone.
+  /// Records critical log lines only.
   let log = RecordedLog()
   private let follower: SteppedFollower
   private let clock = ManualClock()
@@ -30,7 +30,7 @@ final class SteppedLists {
     try self.init(path: path, queries.map { ($0, Query.Access()) }, configure: configure)
   }
 
-  /// - Parameter queries: with who asks.
+  /// - Parameter queries: the queries, each with its client's access.
   init(
     path: String, _ queries: [(query: OracleQuery, access: Query.Access)],
     configure: (inout FollowerConfiguration) -> Void
@@ -74,7 +74,7 @@ final class SteppedLists {
     ask(index, .requery(asked, nil))
   }
 
-  /// Whether a list's client takes what it is sent.
+  /// Sets whether a list's client reads its messages.
   func setDrained(_ index: Int, _ isDrained: Bool) {
     if output.setDrained(key(index).session, isDrained) { follower.requestTick() }
   }
@@ -84,22 +84,23 @@ final class SteppedLists {
     SubscriptionKey(session: UInt64(index + 1), id: "\(index)", number: numbers[index] ?? 0)
   }
 
-  /// Until nothing is left to do, a second after the last step: what is run again waits as long as its last run took.
+  /// Lets the follower work until nothing is left to do, a second after the last step, because a query waits as long as
+  /// its last run took.
   func step() {
     clock.advance(by: .seconds(1))
     repeat { follower.step() } while follower.isBusy
   }
 
-  /// A tick, in which readers do nothing.
+  /// Makes one tick, without readers' work.
   func tick() {
     clock.advance(by: .milliseconds(10))
     follower.tick()
   }
 
-  /// How often queries were run again. In a tick.
+  /// How often queries were run again. Reading it causes a tick.
   var runs: Int { statistics.refetches }
 
-  /// In a tick.
+  /// The follower's statistics. Reading them causes a tick.
   var statistics: FollowerStatistics {
     let statistics = Mutex(FollowerStatistics())
     follower.post(.status { now in statistics.withLock { $0 = now.statistics } })
@@ -107,7 +108,7 @@ final class SteppedLists {
     return statistics.withLock { $0 }
   }
 
-  /// Readers do what they are to do; no tick comes.
+  /// Does the readers' work, without a tick.
   func runReaders() { follower.runReaders() }
 }
 
@@ -122,15 +123,15 @@ final class ModelOutput: SubscriptionOutput {
     var models: [String: ClientModel] = [:]
     /// How many messages came, by subscription.
     var messages: [String: Int] = [:]
-    /// By subscription, the error that ended it.
+    /// The error that ended each subscription.
     var ended: [String: FreshetError] = [:]
-    /// By subscription, the last error that did not end it.
+    /// The last error of each subscription that did not end it.
     var delays: [String: FreshetError] = [:]
-    /// Sessions whose clients take nothing.
+    /// Sessions whose clients read nothing.
     var stalled: Set<UInt64> = []
     /// Whether a follower learned that a session has not drained, since the last report of a drained one.
     var hasWaiter = false
-    /// The last error that ended a subscription, and what does not fit the protocol.
+    /// Errors that ended subscriptions, and violations of the protocol.
     var troubles: [String] = []
   }
 

@@ -2,15 +2,15 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// Lists over files of every kind in which values are equal and not the same, while another process commits, readers
-/// run and ticks come in an order of chance: at quiet points each list is what SQLite answers itself.
+/// Lists over files of every kind with values that are equal but not identical, while another process commits, readers
+/// run and ticks come in random order: at quiet points each list equals SQLite's own answer.
 ///
 /// `FRESHET_SEED=n swift test --filter StorageAxesTests` repeats a failure, which is printed with as few statements and
-/// queries as still show it; `FRESHET_SEEDS=n` runs so many cases.
+/// queries as still show it; `FRESHET_SEEDS=n` runs n cases.
 @Suite(.serialized) struct StorageAxesTests {
   private static let transactions = 60
 
-  /// Neighbouring ones: 143 of them have every pair of two axes' values.
+  /// Neighboring numbers: 143 of them contain every pair of two axes' values.
   private static let numbers: [UInt64] = {
     if let repeated = PropertySeeds.repeated { return [repeated] }
     let first = UInt64.random(in: 0..<1 << 40)
@@ -70,7 +70,7 @@ import Testing
 }
 
 extension StorageCase {
-  /// Lists through transactions, between which ticks come, readers run and lists are compared by chance.
+  /// A run of lists through transactions, with ticks, readers' work and comparisons in between at random.
   func run(_ queries: [OracleQuery], _ transactions: [String]) -> ListRun {
     let mode = journal == .changing ? "wal" : journal.rawValue
     var random = SeededGenerator(seed: number &+ 1)

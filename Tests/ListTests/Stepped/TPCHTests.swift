@@ -3,8 +3,8 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// TPC-H's queries as lists, through commits to all of its tables: orders that come and go with their line items, and
-/// changes of single rows.
+/// TPC-H's queries as lists, through commits to all of its tables: inserted and deleted orders with their line items,
+/// and changes of single rows.
 ///
 /// `FRESHET_SEED=n swift test --filter TPCHTests` repeats a failure.
 @Suite(.serialized) struct TPCHTests {
@@ -23,7 +23,7 @@ import Testing
     #expect(try run.report("tpch-\(seed)") == nil, "FRESHET_SEED=\(seed)")
   }
 
-  /// Kept means that no change of one table runs the query.
+  /// A query is kept if no change of a single table runs it again.
   @Test func `Which of them are kept`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("t.sqlite")
@@ -31,7 +31,7 @@ import Testing
     var runAgain: Set<Int> = []
     for (index, query) in TPCHLists.queries.enumerated() {
       let lists = try SteppedLists(path: path, [query]) { $0.selfCheck = .off }
-      // Once more for what lists of their own keep.
+      // A second step is for queries that are kept by inner lists.
       lists.step()
       lists.step()
       let first = lists.runs
@@ -45,7 +45,7 @@ import Testing
   }
 }
 
-/// Transactions of an application: refreshes, as the specification has them, and changes of single rows of every table.
+/// Transactions of an application: the specification's refreshes, and changes of single rows of every table.
 private struct TPCHCommits {
   private var random: SeededGenerator
   private var nextOrder = 60

@@ -3,8 +3,8 @@ import TestSupport
 import Testing
 import Wire
 
-/// Totals of lists and of their sections, through random commits of another process: each is what a fresh SELECT gives,
-/// in a client that applies patches.
+/// Totals of lists and of their sections, through random commits of another process: each total of a client that
+/// applies patches equals a fresh SELECT.
 ///
 /// `FRESHET_SEED=n swift test --filter TotalsTests` repeats a failure.
 @Suite struct TotalsTests {
@@ -37,7 +37,7 @@ import Wire
       table: "well LEFT JOIN operator ON operator.id = well.operator", keys: ["well.id AS id"], select: ["name"],
       section: ("operator.name", false), orderBy: ["well.county"], tellsKey: true,
       totals: ["charge": "sum(cost * rate)", "without": "sum(rate IS NULL)"]),
-    // Any change of the inner table concerns all rows.
+    // Any change of the inner table affects all rows.
     OracleQuery(
       table: "well", keys: ["id"], select: ["county"], section: ("county", true), orderBy: ["county COLLATE BINARY"],
       totals: ["dear": "sum(cost > (SELECT avg(rate) FROM operator))"]),

@@ -4,7 +4,7 @@ import Testing
 
 /// How many connections an address may have.
 @Suite struct AddressTests {
-  /// On one thread, where who comes first is taken on first.
+  /// One service thread accepts connections in their order.
   private func limited(_ limit: Int) -> (inout GatewayConfiguration) -> Void {
     {
       $0.serviceThreads = 1
@@ -31,12 +31,12 @@ import Testing
       expectRefusal(try RawSocket(port: gateway.port).request("GET", "/v1/live", headers: upgrade))
       expectRefusal(try RawSocket(port: gateway.port).request("POST", "/v1/x", body: "body"))
       #expect(gateway.counters.address == 3)
-      // Others are not concerned, and those that are open go on.
+      // Other addresses are not affected, and open connections continue.
       let elsewhere = try RawSocket(port: gateway.port, source: "127.0.0.2")
       #expect(try elsewhere.request("GET", "/v1/x").status == 200)
       try clients[1].send("still here")
       #expect(try recorder.nextText() == "still here")
-      // A client that leaves makes room; refused ones have to be gone, too.
+      // A client that leaves makes room, after refused ones have left too.
       clients[0].socket.reset()
       #expect(try recorder.nextClosed() == sessions[0])
       let answered = try (0..<1_000).contains { _ in
@@ -49,7 +49,7 @@ import Testing
   @Test func `Far too many connections are closed without a word`() throws {
     try withGateway(configure: limited(2)) { gateway in
       let held = try (0..<66).map { _ in try RawSocket(port: gateway.port) }
-      // Accepted in order, so that all of those are open.
+      // Connections are accepted in order, so all those above are open.
       #expect(try RawSocket(port: gateway.port).readToEnd() == [])
       #expect(try held[1].request("GET", "/").status == 404)
       expectRefusal(try held[65].request("GET", "/"))

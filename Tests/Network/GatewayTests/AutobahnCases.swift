@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// A case of Autobahn's fuzzingclient, by its number there, and what this server does.
+/// A case of Autobahn's fuzzingclient, by its number there, with this server's behavior.
 struct AutobahnCase: CustomTestStringConvertible, Sendable {
   enum Ending: Sendable {
-    /// The session goes on, until the client's Close is answered with its code.
+    /// The session continues until the client's Close, which is answered with the same code.
     case goesOn
-    /// The server closes, or answers the Close that the case sends: with a payload of no code (nil), or with this one.
+    /// The server closes, or answers the Close that the case sends, with this code or with none (nil).
     case closes(Int?)
     case hangsUp
   }
@@ -14,20 +14,20 @@ struct AutobahnCase: CustomTestStringConvertible, Sendable {
   enum Loss: Sendable { case texts, pongs, close }
 
   var number: String
-  /// The client's bytes, in as many writes.
+  /// The client's bytes, one element for each write.
   var writes: [[UInt8]]
   var texts: [[UInt8]] = []
   var pongs: [[UInt8]] = []
   var ending = Ending.goesOn
   /// Answers that do not always come.
   var mayLose: Set<Loss> = []
-  /// How that differs from what RFC 6455 has; nil: it does not.
+  /// How the server's behavior differs from RFC 6455; nil: it does not.
   var deviation: String?
 
   var testDescription: String { number }
 }
 
-/// Cases that break the protocol and are closed with 1002, unless it says otherwise.
+/// A case that breaks the protocol and is closed with 1002, unless `ending` says otherwise.
 private func broken(
   _ number: String, _ frames: [[UInt8]], texts: [[UInt8]] = [], pongs: [[UInt8]] = [],
   ending: AutobahnCase.Ending = .closes(1002), _ deviation: String? = nil
@@ -74,7 +74,7 @@ private func frame(_ opcode: RawWebSocket.Opcode, _ payload: [UInt8] = [], final
 private func text(_ text: String, final: Bool = true) -> [UInt8] { frame(.text, bytes(text), final: final) }
 private func more(_ text: String, final: Bool = true) -> [UInt8] { frame(.continuation, bytes(text), final: final) }
 
-/// With its first byte's reserved bits, or its opcode, changed.
+/// The frame with other reserved bits.
 private func frame(reserved: UInt8, _ frame: [UInt8]) -> [UInt8] { [frame[0] | reserved << 4] + frame.dropFirst() }
 private func frame(opcode: UInt8, _ payload: [UInt8] = []) -> [UInt8] {
   [0x80 | opcode] + frame(.text, payload).dropFirst()
@@ -228,7 +228,7 @@ extension AutobahnCase {
   }
 }
 
-/// Section 6.
+/// Cases of section 6.
 extension AutobahnCase {
   private static let greek = hex("ce ba e1 bd b9 cf 83 ce bc ce b5")
 
@@ -316,7 +316,7 @@ extension AutobahnCase {
 
   private static func utf8Whole(_ bytes: [UInt8]) -> Bool { String(validating: bytes, as: UTF8.self) != nil }
 
-  /// Are characters to UTF-8.
+  /// Code points that are not characters, which are valid in UTF-8.
   private static var nonCharacters: [AutobahnCase] {
     let planes = (0...16).flatMap { plane in [0xfffe, 0xffff].map { UInt32(plane << 16 | $0) } }
     let specials = (0xfff9...0xffff).map { UInt32($0) }

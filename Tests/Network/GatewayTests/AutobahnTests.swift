@@ -2,8 +2,8 @@ import Gateway
 import TestSupport
 import Testing
 
-/// The cases of Autobahn's fuzzingclient, sections 1 to 7 and a few of 9, against a server that echoes and takes text
-/// alone. docs/reliability.md counts the differences from RFC 6455.
+/// The cases of Autobahn's fuzzingclient, sections 1 to 7 and a few of 9, against a server that echoes and accepts only
+/// text. docs/reliability.md counts the differences from RFC 6455.
 @Suite struct AutobahnTests {
   @Test(arguments: AutobahnCase.framing) func `1 Framing`(_ test: AutobahnCase) throws { try run(test) }
   @Test(arguments: AutobahnCase.pings) func `2 Pings and pongs`(_ test: AutobahnCase) throws { try run(test) }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Reads messages while it goes on, until the server closes or hangs up.
+  /// Reads messages until the server closes or hangs up.
   private func listen(_ client: RawWebSocket, into heard: inout Heard, while goesOn: (Heard) -> Bool) throws {
     var message: [UInt8] = []
     while goesOn(heard), let frame = try? client.readFrame() {

@@ -3,15 +3,15 @@ import Gateway
 import TestSupport
 import Testing
 
-/// The memory of what is on its way to clients, and clients that take nothing of it.
+/// The memory of data on its way to clients, and clients that do not read it.
 @Suite struct BudgetTests {
   /// More than the kernel takes for a client that does not read.
   private static let large = 16 << 20
-  /// Bytes of each client that libwebsockets may have a copy of.
+  /// Bytes that libwebsockets may have copied for each client.
   private static let copied = 64 << 10
   private let clock = ManualClock()
 
-  /// Answers with as many bytes as the last part of the path says.
+  /// A recorder that answers with as many bytes as the last part of the path says.
   private func answering() -> Recorder {
     Recorder(answer: { gateway, request, id in
       let count = Int(request.path.split(separator: "/").last ?? "") ?? 0
@@ -34,7 +34,7 @@ import Testing
       #expect(refused.text.contains(#""code":"overloaded""#))
       #expect(gateway.counters.memory == 1)
       #expect(try ask(gateway, 1_000).readResponse().body.count == 1_000)
-      // Answers under way come whole, and make room.
+      // Answers on their way arrive completely, and then make room.
       for socket in unread { #expect(try socket.readResponse().body.count == Self.large) }
       #expect(comesTrue { gateway.counters.outgoing == 0 })
       #expect(try ask(gateway, Self.large).readResponse().body.count == Self.large)
@@ -58,7 +58,7 @@ import Testing
       let blocking = Frame(payload: [UInt8](repeating: 97, count: Self.large))
       gateway.queue(blocking, to: sessions)
       gateway.flush()
-      // The rest that the kernel did not take is copied for each.
+      // For each client, the rest that the kernel did not take is copied.
       let copies = 3 * Self.copied
       #expect(comesTrue { gateway.counters.outgoing == blocking.size + copies })
       let shared = Frame(payload: [UInt8](repeating: 98, count: 5 << 20))
@@ -81,12 +81,12 @@ import Testing
       let stream = try recorder.nextStream()
       let frame = Frame(payload: [UInt8](repeating: 97, count: Self.large))
       for _ in 0..<2 { gateway.send(frame, to: stream) }
-      // And what libwebsockets has copied of it.
+      // The range allows for the part that libwebsockets has copied.
       #expect(comesTrue { (frame.size...frame.size + Self.copied).contains(gateway.counters.outgoing) })
       socket.reset()
       #expect(try recorder.nextClosed() == stream)
       #expect(comesTrue { gateway.counters.outgoing == 0 })
-      // To one that is gone.
+      // This stream is gone.
       gateway.send(frame, to: stream)
       #expect(comesTrue { gateway.counters.outgoing == 0 })
     }
@@ -111,7 +111,8 @@ import Testing
       #expect(comesTrue { gateway.counters.outgoing == frame.size + Self.large + 2 * Self.copied })
       let head = try slow.socket.read(10)
       #expect(head.count == 10)
-      // Every round is a sweep: one that takes a little now and then stays, and one that only talks does not.
+      // Every round includes a sweep. A client that reads a little now and then stays open; one that only sends does
+      // not.
       var closed: [ChannelID] = []
       for _ in 0..<200 where closed.isEmpty || gateway.counters.stalled < 2 {
         clock.advance(milliseconds: 1_000)

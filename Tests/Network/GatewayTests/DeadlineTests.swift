@@ -8,7 +8,7 @@ import Testing
 @Suite struct DeadlineTests {
   private let clock = ManualClock()
 
-  /// On one thread, where what comes first is read first.
+  /// One service thread reads in the order of arrival.
   private var configure: (inout GatewayConfiguration) -> Void {
     { [clock] in ($0.clock, $0.serviceThreads) = (clock.now, 1) }
   }
@@ -25,12 +25,12 @@ import Testing
     #expect(try socket.readToEnd() == [])
   }
 
-  /// A request that is late when the clock is moved on by ten seconds: its answer shows that everybody was looked at.
+  /// A request that is late after the clock moves by ten seconds. Its answer shows that all connections were checked.
   private func late(_ gateway: Gateway) throws -> RawSocket {
     let socket = try RawSocket(port: gateway.port)
     try socket.write("GET / HTTP/1.1\r\n")
-    // Answered after all that was sent before has been read: what arrives together is read in any order, but in one
-    // turn.
+    // The answers to this witness show that everything sent before was read. Data that arrive together are read in any
+    // order, but in one turn.
     let witness = try RawSocket(port: gateway.port)
     for _ in 0..<3 { #expect(try witness.request("GET", "/").status == 404) }
     return socket
@@ -45,7 +45,7 @@ import Testing
       clock.advance(milliseconds: 200)
       try expectLate(slow)
       #expect(gateway.counters.late == 1)
-      // It began later and has its time.
+      // This request began later, so it is not late.
       try patient.write("Host: localhost\r\n\r\n")
       #expect(try patient.readResponse().status == 404)
     }
@@ -65,7 +65,7 @@ import Testing
     try withGateway(echo(), configure: configure) { gateway in
       let socket = try RawSocket(port: gateway.port)
       for _ in 0..<2 { #expect(try socket.request("POST", "/v1/x", body: "first").text == "first") }
-      // It may be idle for longer than a head may take.
+      // An open connection may be idle for longer than a head may take.
       let slow = try late(gateway)
       clock.advance(milliseconds: 10_000)
       try expectLate(slow)
@@ -92,7 +92,7 @@ import Testing
         try socket.write([UInt8](repeating: 97, count: count))
       }
       let other = try late(gateway)
-      // 5 seconds at 1,024 bytes, after five seconds that do not count.
+      // The body has sent enough for 5 seconds at 1,024 bytes a second; the first five seconds do not count.
       clock.advance(milliseconds: 10_000)
       try expectLate(slow)
       try expectLate(other)
@@ -132,14 +132,14 @@ import Testing
         return socket
       }
       for _ in 0..<10 { #expect(try RawSocket(port: gateway.port).request("GET", "/v1/x").status == 200) }
-      // They are not forgotten either.
+      // The other connections are not forgotten either.
       try slow[1_234].write("x\r\n\r\n")
       #expect(try slow[1_234].readResponse().status == 200)
     }
   }
 }
 
-/// Runs `other` on a thread of its own while `body` runs, and waits for its end.
+/// Runs `other` on a thread of its own while `body` runs, and waits for the end of both.
 private func withThread(_ other: @escaping @Sendable () -> Void, _ body: () throws -> Void) rethrows {
   let done = DispatchSemaphore(value: 0)
   Thread.detachNewThread {

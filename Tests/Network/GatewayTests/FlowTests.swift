@@ -15,7 +15,7 @@ import Testing
     try withGateway(recorder) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       let (session, _) = try recorder.nextOpened()
-      // Longer than the message: what is written may have had more room.
+      // The block is longer than the message, because the writer may have reserved more room.
       let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Frame.headroom + 100, alignment: 1)
       UnsafeMutableRawBufferPointer(rebasing: block[Frame.headroom...]).copyBytes(from: bytes("written elsewhere"))
       let frame = Frame(adopting: block.baseAddress!, length: 17)
@@ -68,7 +68,7 @@ import Testing
       for _ in 0..<3 {
         #expect(gateway.isDrained(session.rawValue, waiter: 7))
         gateway.send(large, to: session)
-        // At once, whether or not the service thread has seen the frame.
+        // The channel is busy at once, even before the service thread has seen the frame.
         for waiter in [3, 63] { #expect(!gateway.isDrained(session.rawValue, waiter: waiter)) }
         #expect(try client.readFrame().payload.count == 16 << 20)
         let waiters = try recorder.next { if case .drained(let waiters) = $0 { waiters } else { nil } }
@@ -91,7 +91,7 @@ import Testing
       client.socket.reset()
       #expect(try recorder.nextClosed() == session)
       #expect(gateway.isDrained(session.rawValue, waiter: 0))
-      // The next one in its slot starts with nothing on its way.
+      // The next channel in this slot starts with no frames on their way.
       gateway.send(Frame(payload: bytes("to nobody")), to: session)
       _ = try RawWebSocket(port: gateway.port)
       let (next, _) = try recorder.nextOpened()
@@ -151,14 +151,14 @@ import Testing
 
   @Test func `Reading from a session pauses while too much is queued for it`() throws {
     let recorder = Recorder()
-    // On one thread, which does things in order.
+    // One service thread works in order.
     try withGateway(recorder, configure: { ($0.limits.outboxLimit, $0.serviceThreads) = (100_000, 1) }) { gateway in
       let client = try RawWebSocket(port: gateway.port, receiveBuffer: 4096)
       let (session, _) = try recorder.nextOpened()
       let other = try RawWebSocket(port: gateway.port)
       let frame = Frame(payload: [UInt8](repeating: 97, count: 1 << 20))
       for _ in 0..<16 { gateway.send(frame, to: session) }
-      // Handled by the service thread after the frames above.
+      // The service thread handles this message after the frames above.
       try other.send("other")
       #expect(try recorder.nextText() == "other")
       try client.send("more")

@@ -2,10 +2,10 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Frames that break RFC 6455: each ends the session, and nothing else suffers. docs/threat-model.md lists deviations
-/// that libwebsockets tolerates.
+/// Frames that break RFC 6455: each ends its session, and nothing else. docs/threat-model.md lists deviations that
+/// libwebsockets tolerates.
 @Suite struct FrameTests {
-  /// - Parameter code: nil: the server hangs up without a word.
+  /// - Parameter code: nil: the server hangs up without a Close frame.
   private func expectClose(_ code: Int?, after bytes: [UInt8]) throws {
     let recorder = Recorder()
     try withGateway(recorder) { gateway in

@@ -2,8 +2,8 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Requests' heads: what the gateway refuses of what libwebsockets hands on, and what libwebsockets takes or does not
-/// take by itself. The latter is listed in docs/threat-model.md.
+/// Requests' heads: those that libwebsockets passes on and the gateway refuses, and those that libwebsockets itself
+/// accepts or refuses. docs/threat-model.md lists the latter.
 @Suite struct HeadTests {
   private func echo() -> Recorder {
     Recorder(answer: { gateway, request, id in
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// These end the connection, with libwebsockets' page or without a word, and nothing is asked of the delegate.
+  /// These end the connection, with libwebsockets' page or without an answer, and the delegate is not called.
   @Test(arguments: [
     "GET http://b.example/v1/x HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
     "BREW /v1/x HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT /v1/x HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  /// A proxy would not pass these on; here each is one request, and what follows it another.
+  /// A proxy would not pass these on. Here each is one request, and the next one is separate.
   @Test(arguments: [
     ("GET /v1/x HTTP/1.1\nHost: a\n\n", "GET /v1/x a"), ("GET  /v1/x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /v1/x a"),
     ("GET /v1/x  HTTP/1.1\r\nHost: a\r\n\r\n", "GET /v1/x a"), ("get /v1/x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /v1/x a"),
@@ -173,7 +173,7 @@ import Testing
       for byte in requests { try socket.write([byte]) }
       #expect(try socket.readResponse().text == "POST /v1/a h")
       #expect(try socket.readResponse().text == "GET /v1/b h")
-      // A request that is whole, and half of the next one.
+      // A complete request, and half of the next one.
       let next = bytes("GET /v1/c HTTP/1.1\r\nHost: h\r\n\r\n")
       for half in [1, next.count / 2, next.count - 1] {
         try socket.write(requests + next[..<half])
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  /// Whatever else is wrong with it: libwebsockets would never return from it.
+  /// These are refused before anything else is checked, because libwebsockets would loop forever on them.
   @Test(arguments: [
     "POST /v1/b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc", "POST /v1/b HTTP/1.1\r\nHost: h\r\n\r\n",
     "GET /v1/b HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcdef", "PUT /v1/b HTTP/2.7\r\nHost: h\r\n\r\nabc",

@@ -81,7 +81,7 @@ import Testing
       try client.send(.close, [0x03, 0xe9])
     }
     for _ in clients { _ = try recorder.nextClosed() }
-    // The port may be another server's by now.
+    // Another server may have the port by now.
     _ = try? RawWebSocket(port: gateway.port)
     let isOpened = recorder.rest().contains { if case .opened = $0 { true } else { false } }
     #expect(!isOpened)
@@ -108,7 +108,7 @@ import Testing
     try withGateway(recorder) { gateway in
       let client = try RawWebSocket(port: gateway.port)
       gateway.stopListening()
-      // Carried out by the service thread: this message is handled after it.
+      // The service thread carries it out before it handles this message.
       try client.send("one")
       #expect(try recorder.nextText() == "one")
       let refused = (0..<100).contains { _ in

@@ -2,7 +2,7 @@ import Gateway
 import TestSupport
 import Testing
 
-/// Headers that count for who a client is.
+/// Headers that determine the client's address.
 @Suite struct ProxyTests {
   private func peers(_ headers: [[String]], trusted: [String]) throws -> [String] {
     let recorder = Recorder(answer: { gateway, request, id in
@@ -68,7 +68,7 @@ import Testing
       let sessions = try (0..<2).map { _ in try RawWebSocket(port: gateway.port, headers: forwarded("192.0.2.1")) }
       #expect(try idle[0].request("GET", "/v1/x", headers: forwarded("192.0.2.2")).status == 200)
       #expect(try idle[0].request("GET", "/v1/x", headers: forwarded("192.0.2.1")).status == 429)
-      // One network of IPv6 is one client.
+      // One IPv6 network counts as one client.
       let six = try (1...2).map { try RawWebSocket(port: gateway.port, headers: forwarded("2001:db8:0:1::\($0)")) }
       #expect(try idle[1].request("GET", "/v1/x", headers: forwarded("2001:db8:0:2::1")).status == 200)
       #expect(try idle[1].request("GET", "/v1/x", headers: forwarded("2001:db8:0:1:ffff::3")).status == 429)

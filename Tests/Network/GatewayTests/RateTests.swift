@@ -15,7 +15,7 @@ import Testing
     }
   }
 
-  /// The messages of the first session that were received, once the service thread has done all that it could by now.
+  /// The received messages of the first session, after the service thread has done all that it can at this time.
   private func received(_ recorder: Recorder, _ witness: RawWebSocket, rounds: Int = 3) throws -> [String] {
     var texts: [String] = []
     for _ in 0..<rounds {
@@ -37,7 +37,7 @@ import Testing
       let count = 60
       try flood.socket.write((0..<count).flatMap { RawWebSocket.encode(.text, bytes("\($0)")) })
       for number in 0..<10 { #expect(try recorder.nextText() == "\(number)") }
-      // Opened and read while the flood stands still.
+      // The witness is opened and read while the flood is paused.
       let witness = try RawWebSocket(port: gateway.port)
       #expect(try received(recorder, witness) == [])
       for number in 10..<count {
@@ -109,7 +109,7 @@ import Testing
       let (session, _) = try recorder.nextOpened()
       try client.socket.write((0..<5).flatMap { RawWebSocket.encode(.text, bytes("\($0)")) })
       #expect(try recorder.nextText() == "0")
-      // Long enough for one that is read and says nothing to be hung up on.
+      // A session that is read and sends nothing would be closed after this time.
       clock.advance(milliseconds: 100_000)
       for number in 1..<4 {
         let other = try RawWebSocket(port: gateway.port)

@@ -4,7 +4,7 @@ import Gateway
 import Synchronization
 import TestSupport
 
-/// Writes down what the gateway tells it, answers as the test says, and lets the test wait for what comes.
+/// Records the gateway's calls, answers as the test says, and lets the test wait for events.
 final class Recorder: GatewayDelegate {
   enum Event: Sendable {
     case opened(ChannelID, HTTPRequest)
@@ -18,14 +18,14 @@ final class Recorder: GatewayDelegate {
   }
 
   private let events = Mutex<[Event]>([])
-  /// How requests ended, which is no event: most tests do not look at it.
+  /// How requests ended. These are not events, because most tests do not check them.
   let outcomes = Mutex<[(id: RequestID, outcome: GatewayOutcome, request: RequestLine)]>([])
   private let arrived = DispatchSemaphore(value: 0)
   private let refuse: @Sendable (HTTPRequest) -> Int?
   private let answer: @Sendable (Gateway, HTTPRequest, RequestID) -> Void
   private let react: @Sendable (Gateway, ChannelID, [UInt8]) -> Void
   private let goesOn: @Sendable () -> Bool
-  /// Headers of the streams that answer requests; nil: `answer` does.
+  /// Headers of the streams that answer requests; nil: `answer` answers them.
   private let stream: [HeaderField]?
 
   init(
@@ -46,7 +46,7 @@ final class Recorder: GatewayDelegate {
     arrived.signal()
   }
 
-  /// The next event that `match` makes something of; those before it are forgotten.
+  /// The result of `match` for the next event that matches. Earlier events are forgotten.
   func next<T>(within seconds: Double = 10, _ match: (Event) -> T?) throws -> T {
     let deadline = DispatchTime.now() + seconds
     while arrived.wait(timeout: deadline) == .success {
@@ -56,7 +56,7 @@ final class Recorder: GatewayDelegate {
     throw RawSocket.Failure(description: "the expected event did not come")
   }
 
-  /// Events that have come and that no call waited for.
+  /// Events that have come and were not taken by `next`.
   func rest() -> [Event] {
     var rest: [Event] = []
     while arrived.wait(timeout: .now()) == .success {
@@ -77,7 +77,7 @@ final class Recorder: GatewayDelegate {
     String(decoding: try nextMessage(), as: UTF8.self)
   }
 
-  /// Waits until everything sent to a channel is with the kernel, as a sender that has more would.
+  /// Waits until the kernel has everything sent to a channel, as a sender with more data would.
   func waitUntilDrained(_ gateway: Gateway, _ channel: ChannelID, waiter: Int = 0) throws {
     if gateway.isDrained(channel.rawValue, waiter: waiter) { return }
     let waiters = try next { if case .drained(let waiters) = $0 { waiters } else { nil } }
@@ -157,8 +157,8 @@ final class Recorder: GatewayDelegate {
   }
 }
 
-/// Runs `body` with a gateway that is stopped afterwards. It has as many service threads as FRESHET_SERVICE_THREADS
-/// says, by default one.
+/// Runs `body` with a gateway that is stopped afterwards. FRESHET_SERVICE_THREADS sets the number of its service
+/// threads; the default is one.
 func withGateway<Result>(
   _ recorder: Recorder = Recorder(), configure: (inout GatewayConfiguration) -> Void = { _ in },
   _ body: (Gateway) throws -> Result

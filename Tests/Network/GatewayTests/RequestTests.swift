@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct RequestTests {
-  /// Answers with what was asked.
+  /// A recorder that answers with the request.
   private func echo() -> Recorder {
     Recorder(answer: { gateway, request, id in
       let text = "\(request.method) \(request.path)?\(request.query) \(request.body.count)"
@@ -24,7 +24,7 @@ import Testing
       #expect(response.status == 200)
       #expect(response.headers["x-seen"] == "yes")
       #expect(response.headers["connection"] == "keep-alive")
-      // The query is decoded by libwebsockets, and encoded anew.
+      // libwebsockets decodes the query, and the gateway encodes it again.
       #expect(response.text == "POST /v1/some where?from=a%26b&where=x%3D1%202&p=%C3%A9 2")
       let (_, request) = try recorder.nextRequest()
       #expect(request.origin == "https://a.example")

@@ -12,7 +12,7 @@ import Testing
 
   private func configure(_ configuration: inout GatewayConfiguration) { configuration.serviceThreads = Self.threads }
 
-  /// Clients until each thread has some: the system spreads connections as it likes.
+  /// Connects clients until each thread has some, because the system distributes connections arbitrarily.
   private func connect(_ gateway: Gateway, _ recorder: Recorder) throws -> [(client: RawWebSocket, session: ChannelID)]
   {
     var all: [(RawWebSocket, ChannelID)] = []
@@ -46,7 +46,7 @@ import Testing
           #expect(String(decoding: payload, as: UTF8.self) == text)
         }
       }
-      // A client's messages arrive as its own.
+      // Each client's messages arrive under its own session.
       for entry in all {
         try entry.client.send("\(entry.session.rawValue)")
         #expect(try recorder.nextText() == "\(entry.session.rawValue)")

@@ -47,7 +47,7 @@ import Testing
     Recorder(answer: { gateway, request, id in gateway.respond(to: id, status: 200, body: request.body) })
   }
 
-  /// libwebsockets' HTTP/2 ends the process by an assertion when a client has 256 streams that go on.
+  /// libwebsockets' HTTP/2 would end the process by an assertion when a client has 256 open streams.
   @Test func `HTTP 2 is neither offered nor taken`() throws {
     try withTLS(echo()) { gateway in
       let socket = try connect(gateway)
@@ -170,7 +170,7 @@ import Testing
       }
       gateway.flush()
       for client in clients {
-        // Control frames find their place between records that are under way.
+        // Control frames are sent correctly between partly sent TLS records.
         for number in 0..<5 { try client.send(.ping, bytes("\(number)")) }
         var received: [String] = []
         while received.count < texts.count {
@@ -248,7 +248,7 @@ import Testing
       #expect(old.tlsDetails?.serial == 1)
       _ = try TestCertificate(in: folder, serial: 2)
       try gateway.reloadCertificate()
-      // Answered by a command behind the one that renews.
+      // This answer is a command after the one that renews the certificate.
       #expect(try old.request("POST", "/v1/x", body: "x").text == "x")
       let new = try connect(gateway)
       #expect(new.tlsDetails?.serial == 2)

@@ -6,10 +6,10 @@ import TestSupport
 import Testing
 import Wire
 
-/// Files whose application has collations and functions of its own, which SQLite knows nothing of here: what cannot be
-/// read is left out and named, and the rest is followed. With a stand-in, the collation's columns are read as well.
+/// Files whose application has collations and functions of its own, which this SQLite lacks: unreadable parts are left
+/// out and named, and the rest is followed. With a stand-in, the collation's columns are read as well.
 @Suite struct ForeignPartsTests {
-  /// A writer with what the application has.
+  /// A writer with the application's collation and functions.
   private static func application(_ path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.busyMode = .timeout(10)

@@ -1,11 +1,12 @@
-/* A VFS around the default one. Files that are not armed behave as ever: other tests of the process do not notice. */
+/* A VFS around the default one. Files that are not armed behave as usual, so that other tests of the process are not
+   affected. */
 #include "CFaultyFiles.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 #include <string.h>
 
-/* The real file lies behind it. */
+/* The real file follows this struct in memory. */
 typedef struct {
   sqlite3_file base;
   sqlite3_io_methods methods;
@@ -56,7 +57,7 @@ void faulty_files_hide_writers(const char *path, int count) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Whether this look at a file's writers is one of those. */
+/* Whether this check for a file's writers is one that must not find them. */
 static bool finds_nobody(sqlite3_file *file) {
   const char *path = ((FaultyFile *)file)->path;
   pthread_mutex_lock(&lock);
@@ -102,7 +103,7 @@ static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags) {
   return real(file)->pMethods->xShmLock(real(file), offset, count, flags);
 }
 
-/* Calls that go on to the real file. */
+/* Calls that are passed to the real file. */
 
 static int file_close(sqlite3_file *file) { return real(file)->pMethods->xClose(real(file)); }
 static int file_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {
@@ -160,7 +161,7 @@ static int vfs_open(sqlite3_vfs *self, const char *path, sqlite3_file *file, int
   /* SQLite keeps the name for as long as the file is open. */
   faulty->path = path;
   int code = real_vfs->xOpen(real_vfs, path, real(file), flags, out_flags);
-  /* A file without methods is not open, also not in its own way. */
+  /* A real file without methods is not open; then this one gets none either. */
   if (real(file)->pMethods) {
     faulty->methods = faulty_methods;
     if (real(file)->pMethods->iVersion < 2) faulty->methods.iVersion = 1;

@@ -1,9 +1,9 @@
-// A program that writes a database file in every way that SQLite has, and knows nothing of who follows it.
+// A program that writes a database file in every way that SQLite has, unaware of its followers.
 //
 //     hostile-writer PATH SEED [create] [journal] [big] [plain] [die=N] [ledger=N]
 //
-// It prints `ready`, then reads numbers from its standard input, one in a line: so many transactions are run, then a
-// line is printed. 0: it writes until it is killed. `create` makes the file first. `journal` keeps to rollback
+// It prints `ready`, then reads numbers from its standard input, one in a line: it runs that many transactions, then
+// prints a line. After 0 it writes until it is killed. `create` makes the file first. `journal` keeps to rollback
 // journals, and leaves them for WAL now and then. `plain` changes no schema. With `die` the process ends at the Nth
 // call of the operating system inside of commits and checkpoints. With `ledger` each transaction puts a number into the
 // table `written`, N first, and a line says what became of it: `+` and the number when it was committed, `-` and the
@@ -34,7 +34,7 @@ static uint64_t next_random(void) {
 
 static int below(int limit) { return (int)(next_random() % (uint64_t)limit); }
 
-// Whether one of so many times.
+// True in one of `n` cases.
 static int one_in(int n) { return below(n) == 0; }
 
 static const char *pick(int count, ...) {
@@ -47,9 +47,10 @@ static const char *pick(int count, ...) {
 }
 
 // Statements that fail are passed over. Returns what SQLite returned.
-/* SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint, or of a statement, behind which pages
- * were spilled: at the next recovery that commit and all later ones are lost, and what a checkpoint has copied of them
- * is not. A ledger would find nothing else; and who is to die rolls all back, or nothing, once it may have spilled. */
+/* SQLite 3.40.1 writes frames without checksums after a rollback to a savepoint, or of a statement, if pages were
+ * spilled before: at the next recovery that commit and all later ones are lost, except for what a checkpoint has
+ * copied. A ledger would only find this bug. So a writer that will die rolls back all or nothing once it may have
+ * spilled. */
 static int spills, may_die, has_failed;
 
 static int run(const char *format, ...) {
@@ -116,7 +117,7 @@ static void create_file(void) {
     if (one_in(2)) create_table(index);
   create_table(below(TABLES));
   if (one_in(4)) run("CREATE VIRTUAL TABLE f USING fts5(a, b)");
-  // Without a key: a number that is there twice is to be seen.
+  // The table has no key, so that a number that is written twice is seen.
   if (ledger >= 0) run("CREATE TABLE written(id)");
   run("COMMIT");
 }
@@ -151,7 +152,7 @@ static char *columns_of(int table) {
 
 // MARK: - Statements
 
-// How long a long value is: often beyond what a page has room for.
+// The length of a long value, often more than fits on a page.
 static int length(void) {
   switch (below(20)) {
     case 0: return below(page_size < 4096 ? page_size * 12 : 20000);
@@ -222,7 +223,7 @@ static void update(int table, const char *columns) {
   const char *policy = pick(3, "", "OR REPLACE", "OR IGNORE");
   switch (below(6)) {
     case 0: run("UPDATE %s t%d SET b = printf('%%.*c', length(b), '%c') WHERE %s", policy, table, 'a' + below(26), where); break;
-    // Same size, with a difference at the end alone: often only an overflow page changes.
+    // The same size, with a difference only at the end: often only an overflow page changes.
     case 1: run("UPDATE %s t%d SET c = substr(c, 1, length(c) - 1) || '%d' WHERE %s", policy, table, below(10), where); break;
     case 2: run("UPDATE %s t%d SET c = CAST(substr(c, 1, length(c) - 1) || '%d' AS BLOB) WHERE %s", policy, table, below(10), where); break;
     case 3: run("UPDATE %s t%d SET %s = %s + %d WHERE %s", policy, table, has_rowid(table) ? "rowid" : "a", has_rowid(table) ? "rowid" : "a", below(9) - 4, where); break;
@@ -233,7 +234,7 @@ static void update(int table, const char *columns) {
   sqlite3_free(where);
 }
 
-// Writes into a value where it is, past SQL.
+// Writes into an existing value by the blob interface, without SQL.
 static void write_blob(int table) {
   if (!has_rowid(table)) return;
   char name[16];
@@ -347,7 +348,7 @@ static void transaction(void) {
   }
   if (one_in(30)) change_schema();
   int is_kept = !one_in(12) && !(spills && may_die && has_failed);
-  // Where an error has ended the transaction the statement would be one of its own.
+  // If an error has ended the transaction, this statement would be a transaction of its own.
   int is_written = ledger >= 0 && !sqlite3_get_autocommit(db) && run("INSERT INTO written VALUES (%lld)", ledger) == SQLITE_OK;
   int code = run("%s", is_kept ? "COMMIT" : "ROLLBACK");
   if (code != SQLITE_OK) run("ROLLBACK");

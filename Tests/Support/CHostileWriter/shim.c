@@ -48,7 +48,7 @@ static int shim_truncate(sqlite3_file *file, sqlite3_int64 size) {
 
 static int shim_sync(sqlite3_file *file, int flags) {
   count();
-  // The kernel already has everything that a dying process leaves behind.
+  // Syncing is skipped: the kernel keeps everything that a dying process has written.
   (void)file;
   (void)flags;
   return SQLITE_OK;
@@ -83,7 +83,7 @@ static int shim_shm_lock(sqlite3_file *file, int offset, int n, int flags) {
   return real(file)->pMethods->xShmLock(real(file), offset, n, flags);
 }
 
-// Between the two copies of the WAL-index header, among other moments.
+// SQLite calls this between writing the two copies of the WAL-index header, among other moments.
 static void shim_shm_barrier(sqlite3_file *file) {
   count();
   real(file)->pMethods->xShmBarrier(real(file));

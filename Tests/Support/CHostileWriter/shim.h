@@ -8,7 +8,7 @@ void shim_install(void);
 // Whether calls count: they do inside of commits, checkpoints and VACUUM.
 extern int shim_counts;
 
-// The process ends at the call with which this becomes 0; below 0: it lives on. A write is then done by half.
+// The process ends at the call with which this becomes 0, after half of a write; negative: it never ends.
 extern long shim_calls_left;
 
 #endif

@@ -1,12 +1,12 @@
 package import FreshetClient
 package import Synchronization
 
-/// A transport whose connections can be broken, and made again only when a test has seen that they were.
+/// A transport whose connections can be broken, and are made again only when the test opens the gate.
 package final class BreakableTransport: LiveTransport {
   private let sockets = Mutex<[any LiveSocket]>([])
-  /// New connections wait here; nil where they need not.
+  /// New connections wait here; nil: they need not wait.
   private let gate = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
-  /// The connection breaks, once, when a message of this type was sent.
+  /// The connection breaks once, after a message of this type was sent.
   private let fatal = Mutex<String?>(nil)
   package let connections = Atomic<Int>(0)
 
@@ -64,7 +64,7 @@ package final class BreakableTransport: LiveTransport {
   private struct Socket: LiveSocket {
     let transport: BreakableTransport
     let socket: any LiveSocket
-    /// Nothing more is received.
+    /// Set when nothing more is received.
     let cut: Flag
 
     func send(_ message: [UInt8]) async throws {
@@ -75,10 +75,10 @@ package final class BreakableTransport: LiveTransport {
         type = nil
         return true
       }
-      // Before it is sent: the answer may be here before `send` returns.
+      // Set before sending, because the answer may come before `send` returns.
       if isFatal { cut.isSet.store(true, ordering: .releasing) }
       try await socket.send(message)
-      // The server has it, and its answer has no receiver.
+      // The server has the message, but its answer is lost.
       if isFatal { await socket.close() }
     }
 

@@ -7,14 +7,14 @@ package import Wire
 /// Compares what servers say in tests with `openapi.json` and `asyncapi.json`: each answer, message and event that
 /// tests receive through `LiveServer`, `LiveFolder`, `LiveClient` and `EventClient`.
 ///
-/// The first of those with the same members, of the same kinds, is compared.
+/// Of answers with the same members and kinds of values, only the first is compared.
 package enum DescribedAnswers {
   private static let answers = Description("openapi.json")
   private static let messages = Description("asyncapi.json")
 
   /// An answer to a request.
   ///
-  /// - Parameter target: of the request, with its query.
+  /// - Parameter target: the request's target, with its query.
   package static func check(_ response: RawResponse, to method: String, _ target: String) throws {
     guard let type = response.headers["content-type"], type.contains("json"), !type.contains("ndjson"),
       method != "HEAD",
@@ -28,10 +28,10 @@ package enum DescribedAnswers {
     }
   }
 
-  /// Nil: the description has no such route, as in tests of what is not there.
+  /// Nil if the description has no such route, as in tests of unknown routes.
   private static func operation(_ method: String, _ path: Substring) throws -> JSONValue? {
     var parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    // Behind a database's name everything is as without it.
+    // After a database's name, routes are the same as without it.
     if parts.count > 3, parts[1] == "db" { parts.removeSubrange(1...2) }
     let item = try answers.document.required("paths").members?.first { name, _ in
       let described = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -49,7 +49,7 @@ package enum DescribedAnswers {
   }
 }
 
-/// A description of what servers say, and what was compared with it.
+/// A description of servers' messages, and those that were compared with it.
 private final class Description: Sendable {
   let document: JSONValue
   private let schema: JSONSchema

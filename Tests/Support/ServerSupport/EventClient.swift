@@ -22,7 +22,7 @@ package final class EventClient {
   private var text = ""
   package private(set) var comments = 0
 
-  /// - Parameter model: what another stream has left, to be taken up by `Last-Event-ID`.
+  /// - Parameter model: the model of another stream, to be resumed by `Last-Event-ID`.
   package init(
     port: Int, _ target: String, headers: [String] = [], receiveBuffer: Int32? = nil, model: ClientModel = ClientModel()
   ) throws {
@@ -31,7 +31,7 @@ package final class EventClient {
     head = try socket.request("GET", target, headers: headers)
   }
 
-  /// The next event; nil at the end of the stream. Those for the model are applied to it.
+  /// The next event; nil at the end of the stream. Events of the list are applied to the model.
   @discardableResult
   package func next() throws -> ServerEvent? {
     while true {
@@ -63,7 +63,7 @@ package final class EventClient {
     return event
   }
 
-  /// Returns when the whole snapshot is there.
+  /// Returns when the whole snapshot has come.
   package func load() throws {
     repeat {
       guard try next() != nil else { throw RawSocket.Failure(description: "the stream ended") }

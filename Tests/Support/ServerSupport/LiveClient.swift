@@ -9,7 +9,7 @@ package final class LiveClient {
   package var others: [JSONValue] = []
   /// How many messages changed each model.
   package private(set) var changes: [String: Int] = [:]
-  /// The last message that changed each model, for what failures say.
+  /// The last message that changed each model, for messages of failures.
   package private(set) var last: [String: JSONValue] = [:]
   /// The last error of each subscription.
   package private(set) var errors: [String: JSONValue] = [:]
@@ -31,11 +31,11 @@ package final class LiveClient {
 
   package func send(_ text: String) throws { try socket.send(text) }
 
-  /// The longest wait for a frame that is no ping.
+  /// The longest wait for a frame that is not a ping.
   private static let patience = Duration.seconds(60)
 
-  /// The next frame that is no ping: the server pings clients that have been silent for long, and gives up those that
-  /// do not answer.
+  /// The next frame that is not a ping. Pings are answered: the server pings silent clients, and closes those that do
+  /// not answer.
   package func readFrame() throws -> RawWebSocket.Frame {
     let end = ContinuousClock.now + Self.patience
     while true {
@@ -46,7 +46,7 @@ package final class LiveClient {
     }
   }
 
-  /// The next message; those for a model are applied to it.
+  /// The next message. Messages of a list are applied to its model.
   @discardableResult
   package func receive() throws -> JSONValue {
     while true {
@@ -100,7 +100,7 @@ package final class LiveClient {
     while models[id]?.isComplete != true, ended[id] == nil { try receive() }
   }
 
-  /// Comes back with what another connection held; returns when the answer is there, a patch or the whole snapshot.
+  /// Resumes with the model of another connection. Returns when the answer has come, a patch or the whole snapshot.
   package func resume(_ id: String, _ query: String, _ model: ClientModel, more: String = "") throws {
     models[id] = model
     var members = [
@@ -115,7 +115,7 @@ package final class LiveClient {
     while changes[id] ?? 0 == before || models[id]?.isComplete == false, ended[id] == nil { try receive() }
   }
 
-  /// Receives what comes until a condition holds.
+  /// Receives messages until a condition holds.
   ///
   /// - Returns: whether it does in time.
   package func receive(within time: Duration = .seconds(20), until isDone: () throws -> Bool) throws -> Bool {
@@ -128,7 +128,7 @@ package final class LiveClient {
   }
 
   /// Returns when everything that another process committed before the call has arrived: the answer to a `fetch` comes
-  /// after the patch that leads to the state it was read from. An error is an answer, too.
+  /// after the patch that leads to the state it was read from. An error counts as an answer too.
   package func catchUp(_ ids: [String]) throws {
     for id in ids where ended[id] == nil {
       try send("{\"type\":\"fetch\",\"id\":\"\(id)\",\"offset\":0,\"limit\":0}")
@@ -141,7 +141,7 @@ package final class LiveClient {
     }
   }
 
-  /// The next message of a type, others being put aside.
+  /// The next message of a type. Other messages are kept in `others`.
   package func receive(_ type: String) throws -> JSONValue {
     if let index = others.firstIndex(where: { $0["type"] == .string(type) }) { return others.remove(at: index) }
     while true {

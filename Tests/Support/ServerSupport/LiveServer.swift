@@ -17,8 +17,8 @@ package final class LiveServer {
   package let logger: Logger
   private var isStopped = false
 
-  /// Writes the first commit to the WAL. The feed may report the first commits to an empty one together: nothing proves
-  /// that it was not begun twice.
+  /// Writes the first commit to the WAL. The feed may report the first commits to an empty WAL together, because it may
+  /// have been restarted in between.
   package func beginWAL() throws { try writer.run("PRAGMA user_version = 1") }
 
   package init(
@@ -48,7 +48,7 @@ package final class LiveServer {
     server.stop()
   }
 
-  /// Begins to stop; what is returned is signalled at the end.
+  /// Begins to stop; the returned semaphore is signaled at the end.
   package func stopInBackground() -> DispatchSemaphore {
     isStopped = true
     let done = DispatchSemaphore(value: 0)
@@ -65,7 +65,7 @@ package final class LiveServer {
     for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
   }
 
-  /// Moves another file into the place of the database.
+  /// Replaces the database by another file.
   package func replace(by path: String) throws {
     for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.path + suffix) }
     guard rename(path, self.path) == 0 else { throw RawSocket.Failure(description: "cannot move \(path)") }
@@ -87,7 +87,7 @@ package final class LiveServer {
   }
 }
 
-/// Makes a failure of what a server reports of its self-check.
+/// Turns reports of a server's self-check into test failures.
 private struct DivergenceReporter: LogHandler {
   private var handler: StreamLogHandler
 

@@ -48,7 +48,7 @@ extension OracleQuery: Codable {
     if !ownOrder.isEmpty { try values.encode(ownOrder, forKey: .ownOrder) }
   }
 
-  /// The query without one of its parts, in every way in which that is possible.
+  /// The query without one of its parts, in all possible ways.
   package var simpler: [OracleQuery] {
     func without(_ isThere: Bool, _ change: (inout OracleQuery) -> Void) -> [OracleQuery] {
       guard isThere else { return [] }

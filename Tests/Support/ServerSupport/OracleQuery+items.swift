@@ -8,7 +8,7 @@ extension OracleQuery {
     OracleQuery(
       table: "item JOIN kind ON kind.name = item.kind", keys: ["item.id AS id"], select: ["label"],
       orderBy: ["label"], tellsKey: true),
-    // Run again after every change.
+    // This query is run again after every change.
     OracleQuery(
       table: "(SELECT kind AS name, sum(n) OVER (ORDER BY kind) AS sum, min(id) AS first FROM item GROUP BY kind)",
       keys: ["name"], select: ["sum", "first"], orderBy: ["sum"], tellsKey: true),

@@ -5,7 +5,7 @@ import Store
 package import TestSupport
 package import Wire
 
-/// One query of the random tests: as it is sent, and as plain SQL for SQLite to answer itself.
+/// One query of the random tests: as it is sent, and as plain SQL for SQLite's own answer.
 package struct OracleQuery: Sendable {
   /// `from`.
   package var table: String
@@ -19,14 +19,14 @@ package struct OracleQuery: Sendable {
   package var window: (offset: Int, limit: Int)?
   package var groupBy: [String] = []
   package var having: String?
-  /// Whether the key is sent, and not left to its default.
+  /// Whether the key is sent; otherwise the default applies.
   package var tellsKey = false
   /// Names and SQL of aggregates over the rows.
   package var totals: [String: String] = [:]
   /// Names and SQL of single values.
   package var alongside: [String: String] = [:]
   package var parameters: [String: Int] = [:]
-  /// A whole SELECT that is sent in the place of `table` and `select`: these are its result, and what it is called.
+  /// A whole SELECT that is sent in place of `table` and `select`; these are then the SQL and the names of its result.
   package var sql: String?
   /// The order of the SELECT itself, which counts without `orderBy`.
   package var ownOrder: [String] = []
@@ -79,7 +79,7 @@ package struct OracleQuery: Sendable {
     /// Name and number of rows.
     package var sections: [(name: JSONValue, count: Int)] = []
     package var rows: [[JSONValue]] = []
-    /// Two rows have one key.
+    /// Whether two rows have the same key.
     package var hasDuplicates = false
     package var alongside: [String: JSONValue] = [:]
     package var totals: [String: JSONValue] = [:]
@@ -87,7 +87,7 @@ package struct OracleQuery: Sendable {
     package var sectionTotals: [[String: JSONValue]] = []
   }
 
-  /// The rows of a statement. Not through GRDB, whose texts end at a NUL character.
+  /// The rows of a statement. GRDB is not used, because its texts end at a NUL character.
   private func rows(_ db: Database, _ sql: String) throws -> [[SQLValue]] {
     guard let connection = db.sqliteConnection else { return [] }
     let statement = try PreparedStatement(
@@ -151,7 +151,7 @@ package struct OracleQuery: Sendable {
 }
 
 extension JSONValue {
-  /// As the wire has it.
+  /// A value as the protocol sends it.
   package init(_ value: SQLValue) {
     var writer = JSONWriter()
     writer.value(value)

@@ -20,7 +20,7 @@ package final class Program {
     let command = (asNobody ? drop : []) + [Program.path] + arguments
     process.executableURL = URL(fileURLWithPath: command[0])
     process.arguments = Array(command.dropFirst())
-    // Tests leave nothing in the user's folder for states, unless they are about it.
+    // Tests leave nothing in the user's folder for states, unless they test it.
     process.environment = ProcessInfo.processInfo.environment.merging(["FRESHET_STATE": "none"]) { $1 }
       .merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
@@ -31,7 +31,7 @@ package final class Program {
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-  /// Runs to the end, for at most 20 seconds.
+  /// Runs the command to its end, for at most 20 seconds.
   package static func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
     try run(arguments)
   }
@@ -63,7 +63,7 @@ package final class Program {
     )
   }
 
-  /// The port in the line that says where it serves.
+  /// The port, from the log line with the server's address.
   package func port() throws -> Int {
     while true {
       if let match = String(decoding: log, as: UTF8.self).firstMatch(of: /serving .* at https?:\/\/[^ ]*:(\d+)\//) {
@@ -106,14 +106,14 @@ package final class Program {
   /// Whether a debugger, or strace, is attached to the process.
   package var isTraced: Bool { kernelStatus?.contains(/TracerPid:\t[1-9]/) == true }
 
-  /// Whether its first thread has ended, though a debugger may hold others.
+  /// Whether its first thread has ended, even if a debugger holds others.
   package var hasExited: Bool { kernelStatus?.contains(/State:\tZ/) != false }
 
   private var kernelStatus: String? {
     try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
   }
 
-  /// The signal that ended the process; nil when none has in time.
+  /// The signal that ended the process; nil if none has in time.
   package func endingSignal(within seconds: Double) -> Int32? {
     let hasEnded = comesTrue(within: .seconds(seconds)) { !process.isRunning }
     return hasEnded && process.terminationReason == .uncaughtSignal ? process.terminationStatus : nil

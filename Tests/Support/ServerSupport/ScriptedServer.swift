@@ -1,13 +1,13 @@
 import COpenSSL
 package import Foundation
 
-/// A server for one WebSocket, which sends bytes in one piece with the answer to the handshake, and reads until the
-/// client leaves.
+/// A server for one WebSocket: it sends bytes together with the answer to the handshake, and reads until the client
+/// leaves.
 package struct ScriptedServer: Sendable {
   package let url: URL
 
   /// - Parameters:
-  ///   - status: of the answer to the handshake; any but 101 refuses it.
+  ///   - status: the status of the answer to the handshake; all but 101 refuse it.
   ///   - frames: what follows.
   package init(status: String = "101 Switching Protocols", frames: [UInt8] = []) throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -69,7 +69,8 @@ package struct ScriptedServer: Sendable {
     while read(connection, &buffer, buffer.count) > 0 {}
   }
 
-  /// SHA-1, in Base64. No process is started for it, which would take longer than a client waits on a busy machine.
+  /// The SHA-1 of a text, in Base64. Computed here, because starting a process may take longer than a client waits on a
+  /// busy machine.
   private static func digest(_ text: String) -> String {
     var bytes = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0

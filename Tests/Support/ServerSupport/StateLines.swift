@@ -39,7 +39,7 @@ extension LiveClient {
     return "\(error["code"]?.short ?? "") \(error["message"]?.short ?? "")"
   }
 
-  /// How often another message than a snapshot changed the model, and whether one did.
+  /// The type of the last message that changed the model, or `nothing`.
   package func change(_ id: String) -> String {
     guard let message = last[id], case .string(let type)? = message["type"] else { return "nothing" }
     return type

@@ -4,8 +4,7 @@ package import Server
 import Synchronization
 import TestSupport
 
-/// Makes tokens as an issuer does, good ones and bad ones. `Tests/Fixtures/tokens.json` has some of another
-/// implementation.
+/// Makes valid and invalid tokens. `Tests/Fixtures/tokens.json` has some of another implementation.
 package struct TokenMaker: Sendable {
   private enum Key { case secret(String), rsa }
 
@@ -14,7 +13,7 @@ package struct TokenMaker: Sendable {
   private let key: Key
 
   /// - Parameter claims: JSON.
-  /// - Parameter header: in the place of the one that belongs there, JSON.
+  /// - Parameter header: JSON that replaces the right header.
   package func token(_ claims: String, header: String? = nil) throws -> String {
     let id = keyID.map { ",\"kid\":\"\($0)\"" } ?? ""
     let header = header ?? "{\"typ\":\"JWT\",\"alg\":\"\(name)\"\(id)}"
@@ -79,7 +78,7 @@ package struct TokenMaker: Sendable {
     + "Ey0q48xsOYqQXVkZjuBOPmWnAeOPlFlaK9dtEKArueqTIW2VWuyq27tGA5bJvx0J_6DYfBQryuV83VVLr9DRXsw3OB"
     + "mcRldCLtMoZpOSxoTOw6S364x1hqHxGRLUMA_bS1JuAUsskRLokEIJqNq2VYtMuQJfiOxQrQ"
 
-  /// For tests alone: made with `openssl genrsa 2048`.
+  /// A key for tests only, made with `openssl genrsa 2048`.
   package static let rsaPrivateKey = """
     -----BEGIN PRIVATE KEY-----
     MIIEvgIBADANBgkqhkiG9w0BAQEFAASCBKgwggSkAgEAAoIBAQDcJRUDdN56wMaf

@@ -6,11 +6,11 @@ package final class BrokerProcess {
   private let storage: String
   package let port: Int
 
-  /// Debian installs it where no ordinary user's PATH leads.
+  /// Debian installs it in a folder that ordinary users' PATH lacks.
   private static let executable = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"]
     .first(where: FileManager.default.isExecutableFile)
 
-  /// Whether this machine has one; who has not says what is skipped.
+  /// Whether nats-server is installed; without it, tests are skipped.
   package static var isInstalled: Bool { executable != nil }
 
   package init(storage: String) throws {
@@ -32,7 +32,7 @@ package final class BrokerProcess {
     try process.run()
   }
 
-  /// As kill -9 does.
+  /// Ends the process like kill -9.
   package func kill() {
     guard process.isRunning else { return }
     Foundation.kill(process.processIdentifier, SIGKILL)

@@ -2,7 +2,7 @@ package import Wire
 
 /// A client that does what protocol 3.3 says, literally and with arrays: the other half of every patch test.
 ///
-/// Traps nothing; what it finds wrong with a message is thrown as a sentence.
+/// It never traps; errors of a message are thrown as sentences.
 package struct ClientModel: Equatable {
   package struct Violation: Error, CustomStringConvertible {
     package var description: String
@@ -19,7 +19,7 @@ package struct ClientModel: Equatable {
 
   package private(set) var columns: [String] = []
   package private(set) var sections: [Section] = []
-  /// `[offset, limit]`; nil when everything is wanted.
+  /// `[offset, limit]`; nil: all rows.
   package private(set) var window: (offset: Int, limit: Int)?
   package private(set) var version = ""
   package private(set) var commit: Int64 = 0
@@ -50,7 +50,7 @@ package struct ClientModel: Equatable {
     return Array(rows[start..<min(total, start + window.limit)])
   }
 
-  /// Takes in a `snapshot`, `rows` or `patch` message.
+  /// Applies a `snapshot`, `rows` or `patch` message.
   package mutating func apply(_ message: JSONValue) throws {
     switch message["type"] {
     case .string("snapshot"): try applySnapshot(message)
@@ -120,7 +120,7 @@ extension ClientModel {
     }
   }
 
-  /// A client with a window need not keep what is outside of it; this one must not, so that nothing hides.
+  /// Drops rows outside the window. A client may keep them, but this one must not, so that no error stays hidden.
   private mutating func dropInvisible() {
     guard let window else { return }
     let visible = window.offset..<window.offset + window.limit
@@ -285,14 +285,14 @@ func require(_ condition: Bool, _ sentence: @autoclosure () -> String) throws {
   if !condition { throw ClientModel.Violation(description: sentence()) }
 }
 
-/// Reading messages in tests: what is missing or of another type is thrown.
+/// Reads members of messages in tests: missing members and other types are thrown as errors.
 extension JSONValue {
   package var members: [String: JSONValue]? {
     if case .object(let members) = self { return members }
     return nil
   }
 
-  /// The elements of a list member; none when it is absent.
+  /// The elements of a list member; empty if it is absent.
   package func list(_ name: String) throws -> [JSONValue] { try self[name]?.elements() ?? [] }
 
   package func elements() throws -> [JSONValue] {

@@ -10,7 +10,7 @@ package func comesTrue(within time: Duration = .seconds(20), _ condition: () thr
   return try condition()
 }
 
-/// The same, for tests of what the caller's actor has to do meanwhile.
+/// As above, but asynchronous, so that the caller's actor can work meanwhile.
 package func eventually(
   isolation: isolated (any Actor)? = #isolation, _ condition: () -> Bool
 ) async -> Bool {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The program that writes a file in every way that SQLite has (`Tests/CHostileWriter`), next to the test bundle.
 package final class HostileWriter {
-  /// Takes down what became of the numbers that a writer put into the table `written`, one in each transaction.
+  /// Notes the outcomes of the numbers that a writer put into the table `written`, one in each transaction.
   package struct Ledger {
     /// The first number.
     let first: Int
@@ -19,9 +19,9 @@ package final class HostileWriter {
   private let input = Pipe()
   private let output = Pipe()
   private let ledger: Ledger?
-  /// The number of the transaction that it is at.
+  /// The number of the present transaction.
   private var nextID: Int
-  /// Output that was read and not looked at.
+  /// Output that was read and not handled yet.
   private var received: [UInt8] = []
 
   package static let path = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
@@ -44,12 +44,12 @@ package final class HostileWriter {
 
   deinit { kill() }
 
-  /// Whether it has not ended, as far as is known.
+  /// Whether the process is still running, as far as is known.
   package private(set) var isAlive = true
 
   /// Runs some transactions.
   ///
-  /// - Returns: false when it died of it.
+  /// - Returns: false if it died meanwhile.
   package func run(_ transactions: Int) -> Bool {
     guard isAlive else { return false }
     send(transactions)
@@ -60,13 +60,13 @@ package final class HostileWriter {
   /// Writes from now on, until it is killed.
   package func runForEver() { send(0) }
 
-  /// Notes the lines written by now. A writer that goes on for ever would block once its lines are not read.
+  /// Notes the lines written by now. A writer that runs forever would block if its lines were not read.
   package func takeNotes() { if ledger != nil, isAlive { read(untilLine: false) } }
 
   package func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
-    // Its earlier lines.
+    // Read its earlier lines.
     while isAlive { read(untilLine: true) }
   }
 
@@ -75,7 +75,7 @@ package final class HostileWriter {
     _ = line.withUnsafeBytes { write(input.fileHandleForWriting.fileDescriptor, $0.baseAddress!, $0.count) }
   }
 
-  /// Takes in its output up to a line that is no note, or else as much as is there. Notes when it has ended.
+  /// Reads its output up to a line that is not a note, or otherwise as much as is available. Notes when it has ended.
   private func read(untilLine: Bool) {
     while isAlive {
       while let end = received.firstIndex(of: 0x0A) {
@@ -105,7 +105,7 @@ package final class HostileWriter {
 
   private func end() {
     isAlive = false
-    // It may have been in the middle of a commit.
+    // The writer may have ended in the middle of a commit.
     ledger?.note(nextID, "unknown")
   }
 }

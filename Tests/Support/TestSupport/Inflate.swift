@@ -1,4 +1,4 @@
-/// DEFLATE (RFC 1951) as a test needs it: short and slow.
+/// A short and slow decoder of DEFLATE (RFC 1951), for tests.
 package struct Inflate {
   struct Malformed: Error {}
 
@@ -26,7 +26,7 @@ package struct Inflate {
     return Array(window[start...])
   }
 
-  /// A canonical Huffman code: symbols in order of length, and how many there are of each length.
+  /// A canonical Huffman code: symbols in order of length, and the number of symbols of each length.
   private struct Code {
     var counts = [Int](repeating: 0, count: 16)
     var symbols: [Int]

@@ -22,7 +22,7 @@ package struct JSONSchema {
     return try resolved(try resolve(reference))
   }
 
-  /// - Returns: what is wrong, each with its place; nothing when the value is as the schema wants it.
+  /// - Returns: the violations, each with its place; empty if the value is valid.
   package func faults(of value: JSONValue, _ schema: JSONValue, at place: String = "$") throws -> [String] {
     if case .bool(let isAllowed) = schema { return isAllowed ? [] : ["\(place) may not be there"] }
     let schema = try resolved(schema)

@@ -2,9 +2,9 @@ package import Ground
 import Store
 import Synchronization
 
-/// A clock that a test sets on.
+/// A clock that a test moves forward.
 ///
-/// Each look at it takes a microsecond: what spins until a time has come ends.
+/// Each reading takes a microsecond, so that loops that wait for a time end.
 package final class ManualClock: Sendable {
   private let nanoseconds = Atomic<UInt64>(1 << 40)
 

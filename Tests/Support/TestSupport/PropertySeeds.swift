@@ -20,7 +20,7 @@ package enum PropertySeeds {
     return kept + (TestDepth.isLong ? [1] : []) + [.random(in: 0 ... .max)]
   }
 
-  /// So many fresh seeds as `FRESHET_SEEDS` says, or those of a file.
+  /// As many fresh seeds as `FRESHET_SEEDS` says, or those of a file.
   package static func freshOrKept(_ file: String) -> [UInt64] {
     guard let count, count > 0 else { return kept(file) }
     return (0..<count).map { _ in .random(in: 0 ... .max) }

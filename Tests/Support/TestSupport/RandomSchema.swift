@@ -1,4 +1,4 @@
-/// A schema and what can be written into it.
+/// A schema, and the columns that statements can write.
 package struct RandomSchema: Sendable, CustomStringConvertible {
   package let description: String
   package let sql: String
@@ -102,7 +102,7 @@ package struct RandomSchema: Sendable, CustomStringConvertible {
   ]
 }
 
-/// Statements of every kind over few values, so that they meet.
+/// Statements of every kind over few values, so that they hit the same rows.
 package struct StatementGenerator {
   package let schema: RandomSchema
   private var generator: SeededGenerator
@@ -117,7 +117,7 @@ package struct StatementGenerator {
   }
 
   private mutating func value() -> String {
-    // In UTF-16 these sort otherwise than by code point.
+    // These texts sort differently in UTF-16 and by code point.
     if schema.description == "UTF-16", pick([true, false, false]) { return pick(["'é'", "'\u{FF01}'", "'😀'", "'Ā'"]) }
     return pick(["0", "1", "2", "3", "4", "1.0", "2.5", "'a'", "'A'", "'b'", "'B '", "'1'", "NULL", "x'61'", "-2"])
   }
@@ -126,7 +126,8 @@ package struct StatementGenerator {
     "PRAGMA foreign_keys = \(pick(["ON", "OFF"])); PRAGMA recursive_triggers = \(pick(["ON", "OFF", "OFF"]));"
   }
 
-  /// One transaction, each statement on a line of its own: the shell gives up a line when a statement in it fails.
+  /// One transaction, each statement on a line of its own: when a statement fails, the shell skips the rest of its
+  /// line.
   package mutating func commit() -> String {
     let count = Int.random(in: 1...5, using: &generator)
     var lines = (0..<count).map { _ in statement() }

@@ -16,7 +16,7 @@ package final class RawSocket {
     tls = try TLSClient(descriptor, trusting: certificate, version: version)
   }
 
-  /// The serial number of the server's certificate, and the version that is spoken.
+  /// The serial number of the server's certificate, and the version of TLS in use.
   package var tlsDetails: (serial: Int, version: String, application: String)? { tls?.details }
 
   /// `receiveBuffer` limits what the kernel takes while nothing is read. `source` is the IPv4 address to come from.
@@ -97,7 +97,7 @@ package final class RawSocket {
     var count = 0
     repeat {
       count = chunk.withUnsafeMutableBytes { tls?.read($0) ?? recv(descriptor, $0.baseAddress, $0.count, 0) }
-      // A debugger that looks interrupts.
+      // A debugger may interrupt the call.
     } while count < 0 && errno == EINTR
     if count < 0 && errno == EAGAIN { throw Failure(description: "nothing came in time") }
     guard count > 0 else { return false }

@@ -1,4 +1,4 @@
-/// A WebSocket client that does nothing by itself: every frame, good or bad, is the test's own.
+/// A WebSocket client that does nothing by itself: the test makes every frame, valid or not.
 package final class RawWebSocket {
   /// The fragments so far of a message.
   private var message: [UInt8]?

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// Keeps what is logged, with the metadata in the order of their names.
+/// Records log lines, with their metadata in the order of names.
 package final class RecordedLog: Sendable {
   private struct Handler: LogHandler {
     let log: RecordedLog

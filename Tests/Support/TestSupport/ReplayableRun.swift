@@ -7,11 +7,11 @@ package protocol ReplayableRun: Codable, Sendable {
   var steps: [RunStep] { get set }
   /// Performs the run.
   ///
-  /// - Returns: nil when all was right.
+  /// - Returns: nil if the run has not failed.
   func failure() throws -> RunFailure?
-  /// Runs of the same kind that are simpler in anything but their steps; none where there is nothing to simplify.
+  /// Runs of the same kind that are simpler in anything except their steps; empty if nothing can be simplified.
   func simpler() -> [Self]
-  /// For people.
+  /// The run as readable text.
   var story: String { get }
 }
 
@@ -37,14 +37,15 @@ extension ReplayableRun {
     }
   }
 
-  /// The same with as little as still fails in the same way: fewer steps, fewer statements, simpler in everything else.
+  /// The run, reduced as far as it still fails in the same way: fewer steps, fewer statements, simpler in everything
+  /// else.
   package func minimised(by shrinker: Shrinker) throws -> Self {
     guard let failure = outcome() else { return self }
     let fails = { (run: Self) in run.outcome()?.kind == failure.kind }
     var least = self
     least.steps = Array(steps.prefix(failure.step + 1))
     if !fails(least) { least = self }
-    // First what makes every further attempt cheaper.
+    // Simplifications come first, because they make every further attempt cheaper.
     least = shrinker.simplify(least, { $0.simpler() }, fails: fails)
     least.steps = try shrinker.shrinkSteps(least.steps) { steps in
       var run = least
@@ -58,7 +59,7 @@ extension ReplayableRun {
   /// into git.
   ///
   /// - Parameter name: how the whole run is repeated, and what the file is named after.
-  /// - Returns: what a test reports; nil when all was right.
+  /// - Returns: the text that the test reports; nil if the run has not failed.
   package func report(_ name: String, shrinker: Shrinker = .ofProcess) throws -> String? {
     guard let failure = outcome() else { return nil }
     guard shrinker.hasTime else { return "\(name)\n\(failure)\nnot made small: other runs took the time" }

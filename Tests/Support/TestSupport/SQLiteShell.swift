@@ -40,14 +40,15 @@ package final class SQLiteSession {
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     try process.run()
-    // The output of statements must not be taken for the echo that marks their end. Readers' locks are waited for.
+    // Output of statements is discarded, because it must not be taken for the echo that marks their end. The timeout
+    // waits for readers' locks.
     input.fileHandleForWriting.write(Data(".output /dev/null\n.timeout 10000\n".utf8))
   }
 
   /// Runs the statements; the last one needs no semicolon. Failing statements are skipped, as the shell does. Returns
   /// when all are done.
   package func run(_ sql: String) throws {
-    // The shell buffers what it prints itself; its child does not.
+    // The echo comes from a child process, because the shell buffers its own output.
     input.fileHandleForWriting.write(Data((sql + "\n;\n.shell echo\n").utf8))
     while let byte = try output.fileHandleForReading.read(upToCount: 1), byte != Data([0x0A]) {}
   }
@@ -55,7 +56,7 @@ package final class SQLiteSession {
   deinit {
     try? input.fileHandleForWriting.close()
     process.waitUntilExit()
-    // Foundation may keep the pipe for longer, and its start of a process may crash where 1,300 files are open.
+    // Foundation may keep the pipe open longer, and may crash when it starts a process while 1,300 files are open.
     try? output.fileHandleForReading.close()
   }
 }

@@ -1,4 +1,4 @@
-/// Random numbers that a seed brings back (SplitMix64).
+/// Random numbers that a seed determines (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

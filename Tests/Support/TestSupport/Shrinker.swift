@@ -1,12 +1,11 @@
-/// Makes what fails smaller for as long as it still fails, within a bound of time: when that is over, everything is
-/// left as small as it is.
+/// Makes failing inputs smaller while they still fail, within a bound of time, after which they stay as they are.
 ///
-/// Delta debugging: pieces are left out, half of the whole first and single elements last. O(n log n) attempts where
-/// one element is to blame, O(n²) at worst.
+/// Delta debugging: it leaves out pieces, first halves and last single elements. O(n log n) attempts where one element
+/// is to blame, O(n²) at worst.
 package struct Shrinker: Sendable {
   private let isOver: @Sendable () -> Bool
 
-  /// Two minutes from the first failure in this process on: where much is wrong, not every run need be made small.
+  /// Two minutes from the first failure in this process: if there are many failures, not every run need be small.
   package static let ofProcess: Shrinker = {
     let end = ContinuousClock.now + .seconds(120)
     return Shrinker { ContinuousClock.now >= end }
@@ -34,7 +33,7 @@ package struct Shrinker: Sendable {
         shorter.removeSubrange(start..<min(start + length, least.count))
         if try fails(shorter) { least = shorter } else { start += length }
       }
-      // Leaving one out may let another go that stands before it.
+      // Leaving one element out may allow to leave out an earlier one.
       if length == 1, least.count == before { return least }
       length = max(1, length / 2)
     }
@@ -42,7 +41,7 @@ package struct Shrinker: Sendable {
 
   /// Finds a value that fails and has no simpler form that fails.
   ///
-  /// - Parameter simpler: forms that are simpler by one thing; each has fewer itself.
+  /// - Parameter simpler: forms that are simpler in one respect; the chain of them must end.
   package func simplify<Value>(
     _ value: Value, _ simpler: (Value) -> [Value], fails: (Value) throws -> Bool
   ) rethrows -> Value {

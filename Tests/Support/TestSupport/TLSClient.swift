@@ -18,12 +18,12 @@ final class TLSClient {
     SSL_CTX_load_verify_locations(context, certificate, nil)
     SSL_set_verify(connection, SSL_VERIFY_PEER, nil)
     if let version {
-      // Older versions are offered at the lowest level of security only.
+      // OpenSSL offers older versions only at its lowest level of security.
       SSL_set_security_level(connection, 0)
       SSL_ctrl(connection, SSL_CTRL_SET_MIN_PROTO_VERSION, version.rawValue, nil)
       SSL_ctrl(connection, SSL_CTRL_SET_MAX_PROTO_VERSION, version.rawValue, nil)
     }
-    // As browsers do.
+    // Offers the protocols that browsers offer.
     let protocols = Array("\u{2}h2\u{8}http/1.1".utf8)
     SSL_set_alpn_protos(connection, protocols, UInt32(protocols.count))
     SSL_set_fd(connection, descriptor)
@@ -57,7 +57,7 @@ final class TLSClient {
     return Int(SSL_write(connection, bytes.baseAddress, Int32(bytes.count)))
   }
 
-  /// 0 at the end that the server has announced; what ends without that is an error.
+  /// 0 at an end that the server has announced; an end without that is an error.
   func read(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
     ERR_clear_error()
     let count = SSL_read(connection, bytes.baseAddress, Int32(bytes.count))

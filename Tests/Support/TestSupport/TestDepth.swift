@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much tests of chance do: `make test` has minutes, `make test-long` (`FRESHET_LONG=1`) hours.
+/// How much random tests do: `make test` takes minutes, `make test-long` (`FRESHET_LONG=1`) hours.
 package enum TestDepth {
   package static let isLong = ProcessInfo.processInfo.environment["FRESHET_LONG"] == "1"
 

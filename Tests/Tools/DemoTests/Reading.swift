@@ -2,7 +2,7 @@ import Demo
 import GRDB
 import TestSupport
 
-/// The first value of a query, on a connection of its own.
+/// The first value of a query, read by a separate connection.
 func value<Value: DatabaseValueConvertible>(_ path: String, _ sql: String) throws -> Value? {
   try DatabaseQueue(path: path).read { try Value.fetchOne($0, sql: sql) }
 }

@@ -47,7 +47,7 @@ import Wire
         "'insert' key {k:'k'} new {k:'k' v:{$blob:'AQ=='}}",
       ])
     #expect(try changes("--once").output.isEmpty)
-    // Another consumer goes its own way.
+    // Another consumer has a position of its own.
     try run("UPDATE t SET a = 'w' WHERE id = 1")
     #expect(try changes("--once", "--consumer", "other").output.isEmpty)
     #expect(try short(changes("--once").output) == ["'update' key {id:1} new {a:'w' b:2 id:1}"])
@@ -68,7 +68,7 @@ import Wire
     }
   }
 
-  /// The contents of a file once it has so many lines.
+  /// The lines of a file, once it has `count` of them.
   private func lines(of path: String, _ count: Int) throws -> [String] {
     var lines: [String] = []
     let isEnough = comesTrue(within: .seconds(30)) {
@@ -81,7 +81,7 @@ import Wire
 
   @Test func `A command may end before it has read its input`() throws {
     _ = try changes("--once")
-    // No pipe takes so much at once.
+    // The line is longer than a pipe's buffer.
     try run("UPDATE t SET a = hex(randomblob(200000)) WHERE id = 1")
     let program = try Program(
       ["changes", database, "--once", "--state", folder.path("states"), "--exec", "exec <&-; exit 3"])
@@ -95,7 +95,7 @@ import Wire
     let command = "test ! -e '\(isDown)' && cat >> '\(got)'"
     let arguments = ["changes", database, "--state", folder.path("states"), "--exec", command]
     let program = try Program(arguments)
-    // It has begun when a first commit arrives.
+    // The command has begun when a first commit arrives.
     var count = 0
     while count == 0 {
       try run("UPDATE t SET b = b + 1 WHERE id = 2")

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-/// `freshet check`: what is wrong with a configuration, and what it lets whom do.
+/// `freshet check`: the errors of a configuration, and the permissions that it gives.
 @Suite struct CheckTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id TEXT, total REAL);
@@ -52,7 +52,7 @@ import Testing
     #expect(result.errors.trimmingCharacters(in: .whitespacesAndNewlines) == WALResetBug.notice ?? "")
   }
 
-  /// A configuration, and what is wrong with it.
+  /// A configuration, and its errors.
   @Test(arguments: [
     ("roles: {a: {tables: {nosuch: }}}", "the role a: there is no table nosuch"),
     ("roles: {a: {tables: {orders: {columns: [nosuch]}}}}", "the role a: orders has no column nosuch"),

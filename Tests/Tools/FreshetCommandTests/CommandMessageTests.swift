@@ -94,7 +94,7 @@ import Testing
     program.stop()
   }
 
-  /// Options, and what is said of them.
+  /// Options, and the command's message.
   @Test(arguments: [
     (
       ["--allow-origin", "app.example.com"],
@@ -140,8 +140,8 @@ import Testing
     }
   }
 
-  /// A process that takes itself for the last to close a database deletes its -wal. The server would then follow
-  /// nothing.
+  /// If the server lost its locks, another process would close the database as the last one and delete the -wal, and
+  /// the server could not follow the file any more.
   @Test func `The start leaves the server's locks on the file alone`() throws {
     let folder = try ProgramFolder("PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY)")
     let program = try Program(["serve", folder.database, "--port", "0"])

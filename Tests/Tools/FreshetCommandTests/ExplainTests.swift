@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// `freshet explain`: what a server would say at /v1/explain, without one.
+/// `freshet explain`: the answer of /v1/explain, without a server.
 @Suite struct ExplainTests {
   private static let schema = """
     CREATE TABLE bank(id INTEGER PRIMARY KEY, name TEXT, state TEXT);

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Where a service manager listens (sd_notify).
+/// A socket on which a service manager would listen (sd_notify).
 final class NotifySocket {
   let path: String
   private let descriptor: Int32

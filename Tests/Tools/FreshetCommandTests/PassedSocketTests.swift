@@ -3,9 +3,9 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// A server that is started for a socket which listens already.
+/// A server that is started with a socket that listens already.
 @Suite struct PassedSocketTests {
-  /// Starts a program with a socket as its descriptor 3, as systemd does: LISTEN_PID is its own.
+  /// Starts a program with a socket as its descriptor 3, as systemd does, with LISTEN_PID set to its own id.
   private static func start(_ arguments: [String], passing descriptor: Int32) throws -> pid_t {
     let command =
       ["/bin/sh", "-c", #"LISTEN_PID=$$ LISTEN_FDS=1 FRESHET_STATE=none exec "$0" "$@""#, Program.path] + arguments
@@ -23,7 +23,7 @@ import Testing
   @Test func `Who connected before the server was there is served`() throws {
     let folder = try ProgramFolder()
     let listening = try ListeningPort()
-    // It waits in the socket's queue.
+    // This connection waits in the socket's queue.
     let early = try RawSocket(port: listening.port)
     let process = try Self.start(["serve", folder.database, "--port", "1"], passing: listening.descriptor)
     defer {

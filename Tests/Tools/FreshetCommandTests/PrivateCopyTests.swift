@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// `serve --copy`: a file that another program has for itself, as browsers have theirs.
+/// `serve --copy`: a file that another program keeps locked, as browsers do.
 @Suite struct PrivateCopyTests {
   private func follow(_ client: LiveClient, until line: String) throws {
     #expect(try client.receive { client.line("q") == line }, "\(client.line("q"))")

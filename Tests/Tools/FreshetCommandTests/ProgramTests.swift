@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The command as people start it.
+/// The command as users start it.
 @Suite struct ProgramTests {
   // MARK: - Serving
 
@@ -45,7 +45,7 @@ import Wire
     try socket.write(
       "POST \(route) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(content.utf8.count)\r\n\r\n\(content)"
     )
-    // Read after it.
+    // These requests are read after the one above.
     for _ in 0..<3 { #expect(try RawSocket(port: port).request("GET", "/healthz").status == 200) }
     program.signal(SIGTERM)
     #expect(program.status(within: 20) == 0)
@@ -106,7 +106,7 @@ import Wire
     #expect(unasked.status == 1 && unasked.errors.contains("the answer is 400"), "\(unasked)")
     let none = try Program.run("watch", "https://localhost:\(port)", "t", "--ca", folder.database)
     #expect(none.status == 1 && none.errors.contains("holds no certificate in PEM format"), "\(none)")
-    // Its own server: whatever name is in the certificate.
+    // For its own server, the name in the certificate does not matter.
     let own = try Program(["health"], environment: tls.merging(["FRESHET_PORT": "\(port)"]) { $1 })
     #expect(own.status(within: 30) == 0)
     program.stop()
@@ -188,7 +188,7 @@ import Wire
     }
     try client.send(#"{"type":"ping","id":"p"}"#)
     while try client.receive()["type"] != .string("pong") {}
-    // While it stops, too.
+    // The same holds while the server stops.
     program.signal(SIGTERM)
     for _ in 0..<3 {
       program.signal(SIGHUP)
@@ -300,7 +300,7 @@ import Wire
     program.stop()
   }
 
-  /// Arguments, `DB` being a good database and `DIR` a folder; and what the one sentence says.
+  /// Arguments, with `DB` for a valid database and `DIR` for a folder; and words of the one sentence.
   @Test(arguments: [
     (["serve", "DIR/nosuch/x.sqlite"], "there is no directory"),
     (["serve", "DIR/none/*.db", "--copy"], "--copy serves a copy of one file"),

@@ -37,7 +37,7 @@ import Wire
     try client.subscribe("q", Self.query)
     try SQLiteShell(path: folder.database).run("UPDATE t SET a = 'z' WHERE id = 1")
     try client.catchUp(["q"])
-    // The state of the beginning, and the first with the list.
+    // Wait until two states were kept: that of the beginning, and the first one with the list.
     if signal == SIGKILL { usleep(2_500_000) }
     first.signal(signal)
     if signal == SIGKILL { _ = first.endingSignal(within: 30) } else { #expect(first.status(within: 30) == 0) }
@@ -48,7 +48,7 @@ import Wire
     #expect(again.change("q") == "patch" && again.line("q") == "''/: 1,'z' 2,'y'")
     let numbers = (before: client.models["q"]!.commit, after: again.models["q"]!.commit)
     #expect(numbers.after > numbers.before)
-    // Numbers are left out after a kill alone.
+    // Numbers are skipped only after a kill.
     #expect((numbers.after > numbers.before + 1_000_000) == (signal == SIGKILL))
     second.stop()
     try SQLiteShell(path: folder.database).run("DELETE FROM t WHERE id = 2")
@@ -83,7 +83,7 @@ import Wire
     let (first, client) = try serve(folder)
     let committed = try insert(client, 1, once: "only-once")
     first.stop()
-    // It knows of it without being able to write.
+    // This server knows the transaction although it cannot write.
     let readOnly = try Program(["serve", folder.database, "--port", "0", "--state", folder.path + "/states"])
     _ = try readOnly.port()
     readOnly.stop()
@@ -97,7 +97,7 @@ import Wire
     #expect(last.epoch == again.epoch)
     #expect(try insert(last, 4, once: "another")["results"] == another["results"])
     #expect(try insert(last, 5, once: "only-once")["commit"] == committed["commit"])
-    // The machine was started anew: what was not synced may be lost.
+    // Simulates a restart of the machine, after which data that were not synced may be lost.
     third.signal(SIGKILL)
     _ = third.endingSignal(within: 30)
     let journal = try #require(

@@ -99,7 +99,7 @@ struct TypesCommandTests {
     try accepts("python3", "-c", script)
   }
 
-  /// A compiler or interpreter takes what was written.
+  /// Checks that a compiler or interpreter accepts the output.
   private func accepts(_ command: String...) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -124,7 +124,7 @@ struct TypesCommandTests {
     program.stop()
   }
 
-  /// Calibre has `data`; whatever a table is called, compilers take what is written.
+  /// Awkward names of tables, such as Calibre's `data`: compilers must accept the output for all of them.
   private static let awkward = """
     CREATE TABLE data(id INTEGER PRIMARY KEY, b BLOB); CREATE TABLE string(s TEXT, self TEXT, "Type" INT, init INT);
     CREATE TABLE "int"(i INT, "1" INT, "" INT, "a b" INT, a_b INT, "$" INT);

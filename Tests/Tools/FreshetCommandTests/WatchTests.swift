@@ -89,7 +89,7 @@ import Wire
     #expect(good.status == 0 && good.output.contains(#""role":"clerk""#))
     let bad = try Program.run("watch", url, "bank", "--once", "--token", token + "A")
     #expect(bad.status == 1 && bad.errors == "Error: unauthenticated: the token's signature is wrong\n")
-    // Only for this process: other tests run at the same time.
+    // Set only for this process, because other tests run at the same time.
     let watcher = try Watcher([url, "bank", "--json"], environment: ["FRESHET_TOKEN": token])
     #expect(watcher.prints(#""role":"clerk""#) && watcher.prints(#""type":"snapshot""#))
     #expect(watcher.status(after: SIGTERM) == 0)
@@ -117,7 +117,7 @@ import Wire
     let (server, url) = try serve(folder)
     let noTable = try Program.run("watch", url, "nosuch")
     #expect(noTable.status == 1 && noTable.output.isEmpty && noTable.errors.contains("no_such_table: "))
-    // As a proxy would answer.
+    // This path gets 404, as from a proxy.
     let noPath = try Program.run("watch", url + "/elsewhere", "bank")
     #expect(noPath.status == 1 && noPath.errors.contains("404"))
     let watcher = try Watcher([url, "bank"])

@@ -5,17 +5,17 @@ import TestSupport
 import Testing
 import Wire
 
-/// HTTP clients that write while the server is asked to end, again and again: a restart is no event for them.
+/// HTTP clients that write while the server is restarted again and again: they do not notice restarts.
 @Suite struct WritersOverRestartsTests {
   private static let schema = "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, name TEXT);"
 
-  /// The clients' knowledge.
+  /// The clients' knowledge of their transactions.
   private struct Known {
     var port = 0
     var isOver = false
     /// Names of transactions that were acknowledged.
     var acknowledged: [String] = []
-    /// How often an answer was lost, or said that the server is stopping.
+    /// How often an answer was lost, or said that the server was stopping.
     var repeats = 0
     var unknown = 0
     var epochs: Set<String> = []
@@ -44,7 +44,7 @@ import Wire
           switch answer.status {
           case 200: known.acknowledged.append(name)
           case 503: known.repeats += 1
-          // It was running when the server was killed.
+          // The transaction was running when the server was killed.
           case 500 where answer.text.contains("was killed"): known.unknown += 1
           default: known.unexpected.append("\(answer.status) \(answer.text)")
           }
@@ -107,7 +107,7 @@ import Wire
     let refused = try post("another", "a")
     #expect(refused.status == 409 && refused.text.contains(#""code":"constraint""#) && refused.text.contains(epoch))
     #expect(refused.headers["freshet-epoch"] == epoch)
-    // The refusal is not what came of it.
+    // The refusal is not the transaction's outcome.
     for name in ["a", "a", "b"] { #expect(try post(epoch, name).status == 200) }
     program.stop()
     #expect(try SQLiteShell(path: folder.database).run("SELECT group_concat(name) FROM t") == "a,b")

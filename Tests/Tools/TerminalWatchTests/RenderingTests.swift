@@ -80,7 +80,7 @@ import Wire
     #expect(lines[3] == "B (1) feet=4.5 n=1".padded(30))
   }
 
-  /// Without the escape sequences that only colour.
+  /// The line without escape sequences for colors.
   private func plain(_ line: String) -> String { line.replacing(/\u{1B}\[[0-9;]*m/, with: "") }
 
   @Test func `A screen has aligned columns under their sections`() throws {

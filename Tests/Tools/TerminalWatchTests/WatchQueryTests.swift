@@ -64,7 +64,7 @@ import Wire
     #expect(Set(members.keys).union(["sql"]) == Set(Query.members))
     #expect(members["groupBy"]?.jsonText == #"["a"," b","c"]"#)
     #expect(try text { $0.sql = "SELECT 1" } == #"{"sql":"SELECT 1"}"#)
-    // It is a query.
+    // Without `sectionBy`, the members are a valid query.
     members["sectionBy"] = nil
     _ = try Query(json: .object(members))
   }

@@ -6,7 +6,7 @@ import Wire
 @testable import FreshetRemote
 @testable import TerminalWatch
 
-/// Which window of a list is asked for, and when.
+/// Which window of a list is requested, and when.
 @Suite struct WatchedListTests {
   private func rows(_ offset: Int, limit: Int = 2, of total: Int = 9) throws -> Rows {
     var reader = ServerMessageReader()

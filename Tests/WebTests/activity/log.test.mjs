@@ -6,7 +6,7 @@ import { ActivityLog, entriesOf } from "../../../public/activity/activity-log.js
 const turns = async () => { for (let count = 0; count < 10; count += 1) await null; };
 const row = (id, table = "orders") => ({ table, op: "update", key: { id }, old: { total: 1 }, new: { id, total: 2 } });
 
-/** A log whose feed brings these messages. */
+/** Makes a log whose feed brings these messages. */
 async function logOf(messages) {
   const asked = [];
   const client = { async *changes(options) {

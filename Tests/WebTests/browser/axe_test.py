@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every view of the pages by axe (https://github.com/dequelabs/axe-core): no finding, light, dark and on a phone.
 
-Skipped where axe_playwright_python, which brings it along, is not installed. Arguments pick views by words. The last line is
+Skipped if axe_playwright_python, which contains axe, is not installed. Arguments pick views by words. The last line is
 "N passed, N failed".
 """
 import importlib.resources
@@ -20,7 +20,7 @@ from table_page import WritingServer
 KINDS = {
     "light": {"viewport": {"width": 1280, "height": 800}}, "dark": {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"}, "phone": PHONE,
 }
-# Signs that a view is drawn: axe looks after them.
+# Elements whose presence shows that a view is drawn: axe runs after they appear.
 ROW = ".live-row:not(.live-leaving)[data-state=shown]:visible"
 FIGURE = ".chart-svg text:visible"
 DEMO = {
@@ -34,7 +34,7 @@ TABLES = {
     "activity": ("#activity", ".commit-card:visible"), "a new row": ("#/Products", ROW), "selected rows": ("#/Orders", ROW), "a key": ("#/Invoices", ROW), "an edited reference": ("#/Products?row=[3]", "#row-panel dd:visible"),
     "SQL": ("#sql?sql=SELECT+CompanyName%2C+City+FROM+Customers+UNION+ALL+SELECT+CompanyName%2C+City+FROM+Suppliers", ROW), "SQL that writes": ("#sql?sql=DELETE+FROM+log", ".sql-hint:visible"),
 }
-# Steps in a view before axe looks at it.
+# Steps in a view before axe checks it.
 STEPS = {
     "a new row": lambda page: page.get_by_role("button", name="Add row").click(),
     "an edited reference": lambda page: reference(page), "selected rows": lambda page: selected(page),
@@ -55,7 +55,7 @@ def selected(page):
 
 
 def reference(page):
-    """The field of a reference with what it found."""
+    """Opens the field of a reference, with its search results."""
     page.get_by_role("button", name="Edit SupplierID").click()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
@@ -68,7 +68,7 @@ def findings(page, url, wanted, step=lambda page: None):
     if page.viewport_size["width"] > 1000 or "chart" not in wanted:
         expect(page.locator(wanted).first).to_be_visible()
     step(page)
-    # Colours that fade are no colours of the page.
+    # Wait for animations, because fading colors are not the page's final colors.
     page.evaluate("() => Promise.all(document.getAnimations().filter(({ effect }) => effect.getTiming().iterations === 1).map(({ finished }) => finished.catch(() => {})))")
     page.evaluate(axe())
     return page.evaluate(FINDINGS)

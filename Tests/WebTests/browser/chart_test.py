@@ -31,7 +31,7 @@ class ChartPage(Page):
         return self.chart(name).locator(".chart-plot")
 
     def table(self, name):
-        """The table that stands for the picture."""
+        """The rows of the chart's table for assistive technology."""
         return self.chart(name).evaluate(
             "chart => [...chart.querySelectorAll('.chart-table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
 
@@ -39,7 +39,7 @@ class ChartPage(Page):
         eventually(lambda: self.table(name), lambda shown: shown == rows, f"not {rows}")
 
     def bars(self):
-        """Names of the bars from top to bottom with their lengths, once they stand still."""
+        """Names and lengths of the bars from top to bottom, once they do not move any more."""
         bars = None
         while True:
             now = self.chart("bars").evaluate("""chart => {
@@ -82,7 +82,7 @@ def dates_are_a_line_and_null_is_not_drawn(page, demo):
     expect(page.chart("lines").locator(".chart-table tbody tr")).to_have_count(int(expected))
     if demo.sql("SELECT count(*) FROM well WHERE spud_date IS NULL") != "0":
         expect(page.chart("lines").locator(".chart-note")).to_have_text("1 row without a date is not drawn.")
-    # One path from the first to the last.
+    # The line is a single path from the first to the last point.
     path = page.chart("lines").locator(".chart-line").get_attribute("d")
     assert path.count("M") == 1 and path.count("L") == int(expected) - 1, path
 

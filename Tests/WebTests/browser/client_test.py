@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The client in a real browser against a real server: another process commits at random, and what the lists hold is
-compared with what SQLite selects. And React, with the hook.
+"""The client in a real browser against a real server: another process commits at random, and the lists' rows are
+compared with what SQLite selects. Also React, with the hook.
 
 FRESHET_SEED names the seed. The last line is "N passed, N failed".
 """
@@ -25,7 +25,7 @@ PAGES = ROOT / "Tests" / "WebTests" / "pages"
 REACT = ["/usr/share/nodejs/react/umd/react.development.js", "/usr/share/nodejs/react-dom/umd/react-dom.development.js"]
 SEED = int(os.environ.get("FRESHET_SEED", "0")) or random.randrange(1, 1 << 31)
 
-# Queries, and what selects the same in the same order.
+# Queries, each with a SELECT of the same rows in the same order.
 QUERIES = [
     ({"from": "well", "select": ["name", "depth"], "sectionBy": "county", "orderBy": ["name"]},
      "SELECT id, name, depth FROM well ORDER BY county, name, id"),
@@ -40,7 +40,7 @@ WINDOWS = [None, {"offset": 0, "limit": 30}, {"offset": 120, "limit": 50}]
 
 
 def commit(numbers, demo):
-    """A few statements in one transaction, by the shell."""
+    """Runs a few statements in one transaction, by the shell."""
     statements = ["BEGIN"]
     for _ in range(numbers.choice([1, 1, 1, 3, 12])):
         key = f"(SELECT id FROM well ORDER BY county, name LIMIT 1 OFFSET {numbers.randrange(400)})"
@@ -58,7 +58,7 @@ def commit(numbers, demo):
 
 
 def expected(demo, sql, window):
-    """The rows of the window, and how many there are in all."""
+    """The rows of the window, and the number of all rows."""
     with contextlib.closing(sqlite3.connect(f"file:{demo.database}?mode=ro", uri=True)) as database:
         database.row_factory = sqlite3.Row
         rows = [dict(row) for row in database.execute(sql)]
@@ -89,7 +89,7 @@ def lists_hold_what_sqlite_selects_after_every_commit(page, demo):
         if round % 10 == 9:
             page.page.evaluate("() => Promise.all(lists.map((list) => list.requery(list.query)))")
         deadline = time.monotonic() + PATIENCE
-        # SQL of the last queries may show the commit without a change, so it is what is held that is waited for.
+        # A commit may not change some queries' rows, so the test waits until the held rows are right.
         while True:
             held = page.page.evaluate("""() => lists.map(({ state, window }) => ({ window, total: state.total,
               sections: state.sections.map(({ count }) => count), rows: Array.from(state.entries(), ([, row]) => ({ ...row })) }))""")
@@ -118,12 +118,12 @@ def react_renders_the_list_and_follows_it(page, demo):
     expect(items).to_have_count(len(names()))
     assert items.all_text_contents() == names()
     page.page.evaluate("document.querySelector('li').marked = true")
-    # One commit: the page may show a first one before there is a second.
+    # One commit is used, because the page may show a first one before the second comes.
     demo.sql("""BEGIN; INSERT INTO bank(name, city, state, cert) VALUES ('!First', 'x', 'GA', 1);
       UPDATE bank SET name = 'zz' WHERE id = 5; COMMIT""")
     expect(items.first).to_have_text("!First")
     assert items.all_text_contents() == names()
-    # Rows that were there keep their elements.
+    # Rows that existed before keep their elements.
     assert page.page.evaluate("document.querySelectorAll('li')[1].marked")
     assert page.errors == [], page.errors
 
@@ -197,14 +197,14 @@ def a_refused_origin_is_an_error_and_a_status_within_a_second(page, demo):
             code, message = other.evaluate("errors")[0]
             assert code == "refused" and message.endswith(f"--allow-origin {origin}"), message
             expect(other.locator(".live-stale")).to_have_text(message)
-        # The operator does what it says.
+        # The operator follows the advice of the message.
         allowing = Server(database, demo.public, "--allow-origin", origin)
         allowing.port = port
         with allowing:
             expect(other.locator(".live-row[data-state=shown]")).to_contain_text("Mine")
             assert other.evaluate("[client.status, client.error, errors.length]") == ["live", None, 1]
             expect(other.locator(".live-stale")).to_be_hidden()
-        # A server that is down refuses nothing.
+        # A server that is down does not count as refusing.
         status, took = other.evaluate(connect, url)
         assert status == "reconnecting" and other.evaluate("errors") == [], status
         other.close()
@@ -225,13 +225,14 @@ def main():
 
 
 def with_addresses(text):
-    """Names of packages as a browser finds them. An import map would be an inline script, which the server's policy forbids."""
+    """A page that finds packages by their names. An import map would be an inline script, which the server's policy
+    forbids."""
     modules = {"freshet": "freshet.js", "freshet/react": "react.js", "react": "react-modules.js", "react-dom/client": "react-modules.js"}
     return re.sub(r'from "([a-z][^".]*)"', lambda found: f'from "/{modules[found[1]]}"', text)
 
 
 def shown(heading, pattern, file="README.md"):
-    """What a document shows under a heading, as it is there."""
+    """The code that a document shows under a heading."""
     section = (ROOT / file).read_text().split(f"# {heading}\n", 1)[1]
     return re.search(pattern, section, re.S)[1]
 

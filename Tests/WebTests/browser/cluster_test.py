@@ -27,7 +27,7 @@ NATS = shutil.which("nats-server", path=os.environ["PATH"] + ":/usr/sbin")
 
 
 def free_ports(count, first):
-    """A range of ports that nobody listens to."""
+    """A range of free ports."""
     for start in range(first, 60_000, 10):
         with contextlib.ExitStack() as stack:
             try:
@@ -95,7 +95,7 @@ def an_edit_on_one_replica_appears_on_the_other_and_in_the_file(browser, cluster
             key, text = f"CU00{row + 1}", f"Edited at {'first' if page is one else 'second'}"
             page.edit(row, "CompanyName", text).press("Enter")
             expect(other.cell(row, "CompanyName")).to_have_text(text)
-            # The page that wrote has it from its own replica, which has waited for it.
+            # The page that wrote has the text from its own replica, which replied only after it had the change.
             expect(page.cell(row, "CompanyName")).to_have_text(text)
             assert name_of(cluster, key) == text
         for number, page in enumerate((one, two), 1):
@@ -120,7 +120,7 @@ def a_replica_that_is_killed_comes_back_with_what_changed_meanwhile(browser, clu
             page.is_open("Customers", 91)
         cluster.replicas[0].kill()
         before = one.cell(2, "CompanyName").text_content()
-        # A program that knows nothing of servers, and the page on the other replica.
+        # Two writers: a program that does not use a server, and the page on the other replica.
         cluster.writer.sql("UPDATE Customers SET CompanyName = 'Changed meanwhile' WHERE CustomerID = 'CU003'")
         expect(two.cell(2, "CompanyName")).to_have_text("Changed meanwhile")
         two.edit(3, "CompanyName", "Edited meanwhile").press("Enter")
@@ -143,7 +143,7 @@ def the_writers_server_is_killed_and_edits_go_on_after_its_start(browser, cluste
         for page in (one, two):
             expect(page.title).to_have_text("Suppliers")
         cluster.writer.kill()
-        # Replicas serve what they have.
+        # Replicas still serve their copies.
         two.page.reload()
         two.page.evaluate("document.documentElement.unreloaded = true")
         expect(two.title).to_have_text("Suppliers")
@@ -156,7 +156,7 @@ def the_writers_server_is_killed_and_edits_go_on_after_its_start(browser, cluste
 
 
 class Script:
-    """`make cluster`: its output, as it comes."""
+    """Runs `make cluster`; yields its output as it comes."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -183,7 +183,7 @@ class Script:
         return table_files.sql(str(next(self.folder.glob("freshet-cluster.*/wells-3000.sqlite"))), text)
 
     def processes(self):
-        """Ids of everything that works in the folder or was started for it."""
+        """Ids of all processes that work in the folder or were started for it."""
         found = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True).stdout.split()
         return [int(number) for number in found if int(number) != os.getpid()]
 

@@ -1,4 +1,4 @@
-"""The demo page, in the words of its tests."""
+"""The demo page, as an object for tests."""
 
 from playwright.sync_api import expect
 
@@ -26,12 +26,12 @@ class DemoPage(Page):
         return self.pane(pane).locator(f"[name={name}]")
 
     def row(self, name, pane=0):
-        """The row of the well that is called so."""
+        """The row of the well with this name."""
         return self.pane(pane).locator(
             ".live-row:not(.live-leaving)", has=self.page.locator(".name").get_by_text(name, exact=True))
 
     def rows(self, list="#panes live-list", column="name"):
-        """Offset and a column's value of every row in view, once all have come."""
+        """The offset and a column's value of each row in view, once all of them have come."""
         return eventually(lambda: self.page.evaluate("""([selector, column]) => {
               const element = document.querySelector(selector);
               if (!element) return [];
@@ -44,7 +44,7 @@ class DemoPage(Page):
             }""", [list, column]), what="rows")
 
     def top(self):
-        """Everything as it is when the page is opened."""
+        """Resets the page to its state after opening."""
         self.page.locator("#tabs a[href='#wells']").click()
         if self.page.locator(".pane").count() > 1:
             self.page.locator("#split").click()
@@ -55,7 +55,7 @@ class DemoPage(Page):
 
 
 def agrees(page, demo, order=IN_ORDER):
-    """The rows in view become those that SQLite puts there."""
+    """Waits until the rows in view are those that SQLite selects there."""
     def are_right(rows):
         return [name for _, name in rows] == demo.sql(f"SELECT name {order} LIMIT {len(rows)} OFFSET {rows[0][0]}").split("\n")
 

@@ -1,4 +1,4 @@
-"""Banks, the console, the server; and the page as a whole."""
+"""Tests of the banks, the console and the server, and of the page as a whole."""
 import os
 import pathlib
 import re
@@ -17,7 +17,7 @@ JOINED = "FROM bank JOIN closing ON closing.bank_id = bank.id"
 
 
 def counts_agree(page, demo, section):
-    """The chart has SQLite's counts, and 0 where there is no section."""
+    """The chart has SQLite's counts, and 0 for years without a section."""
     expected = dict(line.split("|") for line in demo.sql(f"SELECT {section}, count(*) {JOINED} GROUP BY 1").split("\n"))
     shown = {}
     deadline = time.monotonic() + PATIENCE
@@ -47,7 +47,7 @@ def sections_and_the_chart_count_along(page, demo):
     expect(page.page.locator("#bank-chart .chart-name").filter(has_text="AA")).to_be_visible()
     expect(page.page.locator("#bank-list .live-row").first).to_contain_text("Last Bank")
     counts_agree(page, demo, "state")
-    # Whatever of the list is held, totals are those of all rows.
+    # Totals are those of all rows, whichever rows are held.
     expect(page.page.locator("#bank-list .section-total").first).to_have_text("assets of $1 million")
     assets, largest = (int(float(demo.sql(f"SELECT round({call}(assets)) {JOINED}"))) for call in ("sum", "max"))
     expect(page.page.locator("#bank-list .live-totals")).to_have_text(f"Assets ${assets:,} million, largest ${largest:,} million")
@@ -165,7 +165,7 @@ def the_server_page_draws_what_a_commit_takes(page, demo):
 
 @test
 def the_server_page_lists_what_is_open_and_who_shares_it(page, demo):
-    """Against what the server says, and against the page's own words where an older one says nothing."""
+    """Checks the page with a given report of the server, and with an older server that has none."""
     report = {"server": "freshet/0.1.0", "startedAt": 1000, "now": 1000 + 7200, "file": "x.sqlite", "listsLeftOut": 2, "lists": [
         {"query": {"from": "well", "sectionBy": "county", "orderBy": ["name"]}, "subscriptions": 3, "rows": 244292, "sections": 89,
          "maintenance": "incremental", "reason": "A changed row is looked up by its key.", "tables": ["well"]},
@@ -244,7 +244,7 @@ def a_file_of_ones_own_has_tables_and_the_console(page, demo):
 
 @test
 def there_were_no_errors(page, demo):
-    # The browser itself reports the answers that say what is wrong with a query.
+    # The browser itself logs the answers with errors of queries.
     errors = [error for error in page.errors if "400 (Bad Request)" not in error]
     assert errors == [], errors
 
@@ -269,15 +269,14 @@ def it_follows_the_writer(page, demo):
     demo.start(writes_per_second=100)
     page.is_live()
     page.page.evaluate("document.querySelector('#panes live-list').scrollToOffset(0)")
-    # As soon as the page is connected again, which may take it some seconds, and has a moment to draw: other tests run
-    # at the same time.
+    # Reconnecting may take some seconds, and drawing may be slow, because other tests run at the same time.
     page.page.wait_for_function("() => +document.querySelector('#rate').textContent > 5 && +document.querySelector('#frames').textContent > 20", timeout=90_000)
     demo.stop()
     demo.start()
 
 
 def overlapping(page):
-    """Controls that lie over one another, or stick out of the page."""
+    """Controls that overlap each other, or stick out of the page."""
     return page.page.evaluate("""() => {
       const shown = [...document.querySelectorAll('button, a, select, input, h2, dt, dd, .state')]
         .filter((element) => !element.closest('live-list, live-chart, .frame-log') && element.checkVisibility() && element.getBoundingClientRect().width > 2);
@@ -327,7 +326,7 @@ def on_a_phone_the_console_keeps_its_navigation_and_its_words(page, demo):
         cut = other.page.locator("#result-list .live-cell").evaluate_all(
             "cells => cells.filter((cell) => cell.scrollWidth > cell.clientWidth + 1 || cell.scrollHeight > cell.clientHeight + 1).map((cell) => cell.textContent)")
         assert cut == [], cut
-        # Columns that have no room are drawn into view, with their titles.
+        # Columns that do not fit are scrolled into view, with their titles.
         other.page.locator("#result-list .live-scroller").evaluate("scroller => scroller.scrollTo(10000, 0)")
         title = other.page.get_by_role("columnheader", name="depth").bounding_box()
         cell = other.page.locator("#result-list .live-row").first.locator(".live-cell").last.bounding_box()

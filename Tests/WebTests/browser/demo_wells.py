@@ -1,4 +1,4 @@
-"""Wells: one pane and two, and everything that may be done in them."""
+"""Tests of the wells: one pane and two, and the actions in them."""
 import json
 import re
 import time
@@ -101,7 +101,8 @@ def what_cannot_be_written_is_said(page, demo):
     expect(page.page.locator("#notice")).to_contain_text("not today")
     demo.sql("DROP TRIGGER refuse")
     page.pane().locator(".well-editor .primary").click()
-    # Another schema makes the server read every query anew that was followed a minute ago.
+    # After a change of the schema, the server compiles and runs all queries of the last minute again, which takes a
+    # moment.
     expect(page.page.locator("#notice")).to_be_hidden()
 
 
@@ -246,7 +247,7 @@ def a_rename_offers_undo_and_ctrl_z_takes_back_what_was_before(page, demo):
 
 @test
 def a_renamed_row_is_said_to_have_gone_and_can_be_followed(page, demo):
-    # Messages about one's own actions stay for a while.
+    # The message about the user's own action stays for a while, so it is hidden here.
     page.page.evaluate("document.querySelector('#toast').hidden = true")
     _, name = page.rows()[5]
     key = demo.sql(f"SELECT id {IN_ORDER} LIMIT 1 OFFSET 5")

@@ -1,4 +1,5 @@
-"""A Django project as one begins it: customers, their orders, and a program that writes both through the ORM all the time."""
+"""A typical small Django project: customers, their orders, and a program that constantly writes both through the ORM.
+"""
 import pathlib
 import re
 import signal
@@ -118,7 +119,7 @@ class Project:
         return done.stdout
 
     def make_migration(self, name, *options, answers=""):
-        """Its number and name."""
+        """The migration's number and name."""
         output = self.manage("makemigrations", "crm", "--name", name, *options, answers=answers)
         made = re.search(rf"(\d{{4}}_{name})\.py", output)
         assert made, output
@@ -129,7 +130,7 @@ class Project:
 
 
 class Writer:
-    """The program that writes, of the release that the models are of now."""
+    """The writing program, of the same release as the present models."""
 
     releases = 0
 
@@ -150,7 +151,7 @@ class Writer:
         return [line.strip() for line in self.lines if line.startswith("refused")]
 
     def stop(self):
-        """After the transaction that it is in."""
+        """Stops the program after its present transaction."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=30)
         self.reader.join(timeout=10)

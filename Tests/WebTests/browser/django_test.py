@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Migrations of a Django project beside a program that writes through its ORM: lists over a WebSocket and the table browser go on, or say why not.
+"""Migrations of a Django project while a program writes through its ORM: lists over a WebSocket and the table browser
+continue, or say why not.
 
 Each test migrates once; they build on each other. Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -16,7 +17,7 @@ from table_page import TablePage, WritingServer
 
 TESTS, test = tests()
 
-# All in one, so that what is seen belongs together.
+# One script reads everything, so that the values belong to the same moment.
 SEEN = """() => {
   const list = document.querySelector("#tables live-list.table-list");
   if (!list) return { columns: [], isLive: false, sentence: document.querySelector(".state-page")?.textContent ?? "" };
@@ -39,7 +40,7 @@ class Walk:
         self.lists.subscribe("customers in sections", {"from": "crm_customer", "select": ["id", "name", "city", "since"], "sectionBy": "city", "orderBy": ["name"]})
         self.follow_orders()
         self.page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
-        # Requests that are refused because a table went are no mistake of the page's.
+        # Requests that are refused because a table has gone are not errors of the page.
         self.uncaught = []
         self.page.page.on("pageerror", lambda error: self.uncaught.append(str(error)))
         self.page.open(self.server, self.orders)
@@ -58,7 +59,7 @@ class Walk:
         eventually(lambda: self.writer.committed, lambda committed: committed >= transactions, f"{transactions} transactions, but {self.writer.refused[-1:]}")
 
     def prepare(self):
-        """Also after a test that failed."""
+        """Makes sure that the writer runs, also after a failed test."""
         if self.writer.process.poll() is not None:
             self.writer = Writer(self.project)
 
@@ -67,7 +68,7 @@ class Walk:
         self.project.models = self.project.models.replace(old, new)
 
     def migrate(self, *target):
-        """While the old release writes, and for a moment longer: then it ends, and nobody writes."""
+        """Migrates while the old release writes, and stops it a moment later. Afterwards no program writes."""
         lines = len(self.writer.lines)
         self.project.manage("migrate", *target)
         time.sleep(0.3)
@@ -76,7 +77,7 @@ class Walk:
         return self.writer.refused
 
     def is_right(self, waiting=()):
-        """At a quiet point; afterwards the release that the models are of writes on."""
+        """Compares all lists and the page while no program writes. Afterwards the models' release writes."""
         self.release_pauses()
         self.lists.are_right(self.project.database, waiting)
         cities = fresh(self.project.database, "SELECT DISTINCT city FROM crm_customer ORDER BY city")[1]
@@ -99,11 +100,12 @@ class Walk:
 
     @staticmethod
     def as_text(value):
-        """As JavaScript writes it."""
+        """A value as JavaScript writes it."""
         return f"{value:g}" if isinstance(value, float) and value.is_integer() else str(value)
 
     def never_shows_as_live(self, gone):
-        """Until the page has the new columns, or says that the table went."""
+        """Waits until the page has the new columns, or says that the table has gone. Until then, missing columns must
+        not be shown as live."""
         deadline = time.monotonic() + PATIENCE
         while True:
             seen = self.page.page.evaluate(SEEN)
@@ -137,7 +139,7 @@ def a_column_is_renamed_back_and_again(walk):
     walk.lists.said("orders with customers", "no such column: o.total")
     walk.never_shows_as_live({"total"})
     walk.lists.are_right(walk.project.database, {"orders with customers"})
-    # Back: what waited goes on by itself.
+    # Back again: lists that waited continue by themselves.
     walk.project.manage("migrate", "crm", before(name))
     walk.lists.are_right(walk.project.database)
     walk.page_is_right()
@@ -230,7 +232,7 @@ Order.objects.create(customer=customer, number="LAST", placed=timezone.now(), {w
 
 
 def before(name):
-    """The number of the migration before."""
+    """The number of the previous migration."""
     return f"{int(name[:4]) - 1:04}"
 
 
@@ -239,7 +241,8 @@ def main():
         import django
     except ImportError:
         django = None
-    # Where PyPI cannot be reached; and older ones have no `transaction_mode`, without which SQLite refuses two writers.
+    # Django is missing if PyPI cannot be reached. Older versions have no `transaction_mode`, without which SQLite
+    # refuses two writers.
     if not django or django.VERSION < (5, 1):
         print("skipped: there is no Django 5.1 or newer")
         return 0

@@ -1,4 +1,4 @@
-"""What the tests of `<live-list>` are, in the order in which they run."""
+"""The list of all tests of `<live-list>`, in the order in which they run."""
 import element_changes
 import element_focus
 import element_life

@@ -1,4 +1,4 @@
-"""What changes while one looks at it: what moves, what stays, and how smoothly."""
+"""Changes of visible rows: what moves, what stays, and how smoothly."""
 import os
 import re
 import sqlite3
@@ -14,7 +14,7 @@ TESTS, test = tests()
 
 MOVING = """document.getAnimations().filter(({ effect, playState }) => playState === "running"
   && effect.getKeyframes().some(({ transform, opacity }) => transform || opacity)).length"""
-# Animations of what is about to be seen, as they begin.
+# Records animations as they begin.
 WATCH = """() => {
   animated = { transform: 0, opacity: 0, backgroundColor: 0 };
   const animate = Element.prototype.animate;
@@ -127,7 +127,7 @@ def another_query_leads_rows_from_their_places_to_their_new_ones(page, demo):
         animated = other.page.evaluate("animated")
         assert animated["transform"] >= 8 and animated["opacity"] == 0 and animated["backgroundColor"] == 0, animated
         agrees_with_database(other, demo, f"FROM well WHERE {few} ORDER BY depth DESC, id")
-        # From deep in a long list to the beginning of another order.
+        # Goes from deep in a long list to the beginning of another order.
         other.page.evaluate("query => { list.query = query }", {**query(["name", "id"]), "where": None})
         expect(other.scroller).to_have_attribute(
             "aria-rowcount", demo.sql("SELECT count(*) + count(DISTINCT county) FROM well"))
@@ -169,7 +169,7 @@ def a_thousand_changes_at_once_are_simply_there(page, demo):
 
 
 def writing(demo, per_second, stop, counts):
-    """One transaction after the other, each changing a row near the top: its place, its contents, or its existence."""
+    """Transactions that each change a row near the top: its place, its contents, or its existence."""
     database = sqlite3.connect(demo.database, timeout=5, isolation_level=None)
     database.execute("PRAGMA synchronous = OFF")
     keys = [key for (key,) in database.execute(f"SELECT id {IN_ORDER} LIMIT 150")]
@@ -195,7 +195,7 @@ def writing(demo, per_second, stop, counts):
 
 
 def scrolling_beside_a_writer(page, demo):
-    """Frames a second while nobody writes, and while somebody does."""
+    """Frames a second without writes, and with writes."""
     page.scroll(0)
     page.settle()
     idle = page.page.evaluate("scrolling(2)")
@@ -224,7 +224,7 @@ def scrolling_beside_a_writer(page, demo):
 @test
 def it_scrolls_smoothly_while_two_hundred_rows_change_a_second(page, demo):
     page.page.evaluate("list.list.addEventListener('change', ({ kind }) => { globalThis.patches += kind === 'patch' })")
-    # Whatever else the machine does makes frames late: the best of some attempts is what the list can do.
+    # Other work of the machine makes frames late, so the best of some attempts counts.
     attempts = []
     while len(attempts) < 4 and max((busy for _, busy in attempts), default=0) < 50:
         attempts.append(scrolling_beside_a_writer(page, demo))
@@ -232,6 +232,6 @@ def it_scrolls_smoothly_while_two_hundred_rows_change_a_second(page, demo):
     page.scroll(0)
     agrees_with_database(page, demo)
     demo.sql("DELETE FROM well WHERE name LIKE '_ busy'")
-    # A machine that has something else to do says nothing of the list.
+    # On a busy machine, the result says nothing about the list.
     if os.environ.get("FRESHET_LONG"):
         assert max(busy for _, busy in attempts) >= 50 or max(idle for idle, _ in attempts) < 55, attempts

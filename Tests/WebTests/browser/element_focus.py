@@ -1,4 +1,4 @@
-"""Keys, clicks, and where the focus is while rows come, go and move."""
+"""Keys, clicks, and the focus while rows are inserted, deleted and moved."""
 from playwright.sync_api import expect
 
 from element_page import agrees_with_database, id_at, insert, name_at
@@ -8,7 +8,7 @@ TESTS, test = tests()
 
 
 def focus_row(page, offset):
-    """The row at an offset, clicked beside its controls."""
+    """Clicks the row at an offset, next to its controls."""
     page.row(offset).locator(".name").click()
     page.page.evaluate("seen.activate.length = 0")
 
@@ -149,7 +149,7 @@ def the_focus_goes_where_the_row_goes(page, demo):
     page.row(0).locator(".note").click()
     page.page.keyboard.type("draft")
     page.press("ArrowLeft", "ArrowLeft")
-    # To another section that is not in view: out of what is held.
+    # The row moves to a section out of view, beyond the held rows.
     demo.sql(f"UPDATE well SET county = '{county}' WHERE id = {key}")
     expect(page.row(0).locator(".name")).not_to_have_text("!Moved")
     page.page.keyboard.type("-")

@@ -1,4 +1,4 @@
-"""Connections that break, elements that are moved, shared and taken away."""
+"""Connections that break; elements that are moved and removed; shared connections."""
 from playwright.sync_api import expect
 
 from element_page import agrees_with_database, insert, name_at
@@ -65,7 +65,7 @@ def lists_share_a_connection(page, demo):
         other.is_live()
         eventually(lambda: [socket.is_closed() for socket in sockets], lambda closed: closed == [True, False], wait=other.wait)
         other.page.evaluate("list.remove()")
-        # The connection is not the list's: it still carries an answer.
+        # The shared connection is still open, although the list is gone.
         other.page.evaluate("shared.ping()")
         assert not sockets[1].is_closed()
         expect(other.page.locator("live-list")).to_have_attribute("data-status", "live")

@@ -1,4 +1,4 @@
-"""The page with a list, in the words of its tests."""
+"""The page with a list, as an object for tests."""
 import time
 
 from playwright.sync_api import expect
@@ -26,7 +26,7 @@ class ListPage(Page):
         return self.page.locator(f'#list .live-row[aria-rowindex="{number}"]:not(.live-leaving)')
 
     def has_all_rows(self, demo):
-        """As many as the database: only then is it known which row is at an offset."""
+        """Waits until the list has as many rows as the database: only then is the row at an offset known."""
         expect(self.scroller).to_have_attribute(
             "aria-rowcount", demo.sql("SELECT count(*) + count(DISTINCT county) FROM well"))
 
@@ -34,13 +34,14 @@ class ListPage(Page):
         return self.page.locator("#list .live-row:not(.live-leaving)", has=self.page.get_by_text(name, exact=True))
 
     def scroll(self, part):
-        """To a part of the list: 0 is the top, 1 the end."""
+        """Scrolls to a fraction of the list: 0 is the top, 1 the end."""
         self.scroller.evaluate(
             "(scroller, part) => { scroller.scrollTop = part * (scroller.scrollHeight - scroller.clientHeight) }", part)
         self.frames(2)
 
     def until(self, expression):
-        """The policy of the page keeps playwright's own way of waiting from evaluating texts."""
+        """Waits for an expression. Playwright's own function cannot, because the page's policy forbids evaluating
+        texts."""
         self.page.evaluate(
             f"async () => {{ while (!({expression})) await new Promise(requestAnimationFrame) }}")
 
@@ -49,8 +50,9 @@ class ListPage(Page):
             "async count => { for (; count > 0; count--) await new Promise(requestAnimationFrame) }", count)
 
     def catch_up(self):
-        """Until the list has drawn all that was committed before, by whichever program. A write through the server that changes nothing comes
-        after it; once the server has answered it, the list is sent what it lacks before it is answered anything else."""
+        """Waits until the list has drawn all earlier commits by any program. A write through the server that changes
+        nothing is a later commit. Once the server has answered it, the list gets the missing patches before any other
+        answer, such as that of `fetch`."""
         self.page.evaluate("""async () => {
           const statements = [{ sql: "UPDATE well SET depth = depth WHERE id = (SELECT min(id) FROM well)" }];
           const answer = await fetch("v1/transactions", {
@@ -61,7 +63,7 @@ class ListPage(Page):
         self.frames(2)
 
     def settle(self):
-        """The rows in view once all have their contents and stand still."""
+        """The rows in view, once all have their contents and do not move."""
         deadline = time.monotonic() + PATIENCE
         rows = []
         while time.monotonic() < deadline:
@@ -74,7 +76,7 @@ class ListPage(Page):
         raise AssertionError(f"rows without contents, or still moving: {rows}")
 
     def focused(self):
-        """What has the focus: the row's name, or else the element's tag, class or id."""
+        """The focused element: the row's name, or otherwise the element's tag, class or id."""
         return self.page.evaluate("""() => {
           const element = document.activeElement;
           if (element.matches('.live-row')) return element.firstElementChild?.textContent ?? 'awaited';
@@ -88,7 +90,7 @@ class ListPage(Page):
 
 
 def agrees_with_database(page, demo, order=IN_ORDER):
-    """The rows in view are those that SQLite puts there, one below the other without a gap."""
+    """Checks that the rows in view are those that SQLite selects there, one below the other without gaps."""
     page.catch_up()
     rows = page.settle()
     first = rows[0][0]

@@ -1,4 +1,4 @@
-"""Rows by the million, of which a few have elements; the section index."""
+"""Lists of a million rows with few elements; the section index."""
 from playwright.sync_api import expect
 
 from element_page import agrees_with_database, insert
@@ -172,7 +172,7 @@ def another_row_height_keeps_the_first_row(page, demo):
 
 
 def settled_near(page, part):
-    """The rows of a million, once the list has taken the scrolling that was asked for."""
+    """The rows in view of the list of a million, once it has handled the scrolling."""
     for _ in range(50):
         rows = page.settle()
         if abs(rows[0][0] / 1_000_000 - part) < 0.03:
@@ -214,7 +214,7 @@ def a_million_rows_are_scrolled_to_the_end_and_row_by_row(page, demo):
 
 
 def rows_above_come_while_one_scrolls(page, demo):
-    """How much moved in view that should not have."""
+    """The layout shifts: movements in view that should not happen."""
     page.scroll(0.5)
     page.settle()
     page.page.mouse.move(300, 300)
@@ -227,7 +227,7 @@ def rows_above_come_while_one_scrolls(page, demo):
     agrees_with_database(page, demo)
     bar = page.scroller.evaluate("element => element.scrollTop")
     top = page.page.evaluate("rowsInView()[0]")
-    # The bar says where one is: 36 pixels a row, 34 a header.
+    # The scroll bar's position is exact: 36 pixels a row, 34 a header.
     headers = int(demo.sql(f"SELECT count(DISTINCT county) FROM (SELECT county {IN_ORDER} LIMIT {top[0] + 1})"))
     shifts = page.page.evaluate("seen.shifts")
     demo.sql("DELETE FROM well WHERE name LIKE 'Above %'")
@@ -238,7 +238,7 @@ def rows_above_come_while_one_scrolls(page, demo):
 
 @test
 def rows_above_may_come_while_one_scrolls(page, demo):
-    # On a busy machine the browser scrolls on while the page is held up, which counts as a shift.
+    # On a busy machine the browser scrolls while the page is delayed, which counts as a shift.
     attempts = []
     while not attempts or attempts[-1] >= 0.001 and len(attempts) < 3:
         attempts.append(rows_above_come_while_one_scrolls(page, demo))

@@ -1,4 +1,4 @@
-"""How rows and headers are made: templates, functions, neither; and what may not be put into them."""
+"""Tests of how rows and headers are made (by templates, functions, or neither), and of contents that are refused."""
 from playwright.sync_api import expect
 
 from element_page import ListPage, name_at
@@ -70,13 +70,13 @@ def column_headers_of_the_page_stay_above_the_rows(page, demo):
     page.frames(3)
     assert page.page.locator("#other .live-head").bounding_box()["y"] == top
     assert section_header.bounding_box()["y"] == top + 50
-    # Its controls are its own: no key of theirs moves a row, and no change takes their focus.
+    # Keys in controls of the header do not move the active row, and changes do not take their focus.
     page.page.locator("#other .live-head button").first.focus()
     page.press("ArrowDown", "Enter", "Escape")
     demo.sql("UPDATE well SET depth = depth + 1 WHERE id < 100")
     page.catch_up()
     assert page.page.evaluate("document.activeElement.textContent") == "Name"
-    # Rows that keys lead to come below it, to the very last one.
+    # Rows that keys lead to appear below the header, down to the last one.
     page.page.evaluate("document.getElementById('other').focus()")
     page.press("End")
     last = page.page.locator("#other .live-row[aria-selected]").bounding_box()
@@ -109,10 +109,10 @@ def totals_stand_in_headers_and_below_the_rows(page, demo):
         expect(header).to_have_text(f"{county} {int(of_county):,}")
         expect(bar).to_have_text(f"{count:,} wells, {feet:,} feet, {demo.sql('SELECT max(spud_date) FROM well')}")
     shown()
-    # Nothing that the list selects or sorts by changes, and nothing in the window.
+    # This changes nothing that the list selects or sorts by, and nothing in the window.
     demo.sql("UPDATE well SET depth = depth + 1000 WHERE id IN (SELECT min(id) FROM well GROUP BY county)")
     shown()
-    # It takes its place from the rows, none of which is behind it.
+    # The totals take room from the rows, so that no row is hidden behind them.
     box, line = page.page.locator("#other").bounding_box(), bar.bounding_box()
     scroller = page.page.locator("#other .live-scroller").bounding_box()
     assert abs(line["y"] + line["height"] - box["y"] - box["height"]) < 1 and abs(scroller["y"] + scroller["height"] - line["y"]) < 1

@@ -1,4 +1,4 @@
-"""Lists over a WebSocket, followed by the client of examples/clients/python, and what they must be: a fresh SELECT of their queries."""
+"""Lists over a WebSocket, followed by the client of examples/clients/python, and compared with fresh SELECTs."""
 import contextlib
 import json
 import sqlite3
@@ -13,7 +13,7 @@ from freshet import LiveList, connect  # noqa: E402
 
 
 class Followed:
-    """One list: what it holds, or why it does not go on."""
+    """One list: its rows, or the error for which it waits or has ended."""
 
     def __init__(self, query):
         self.query = query
@@ -23,7 +23,8 @@ class Followed:
 
     @property
     def sql(self):
-        """The same as one SELECT. Queries of these tests name their key first in `select`, and order by it last."""
+        """The list's query as one SELECT. Queries of these tests name their key first in `select`, and order by it
+        last."""
         query = self.query
         order = [*([query["sectionBy"]] if "sectionBy" in query else []), *query.get("orderBy", []), *query.get("key", ["id"])]
         return f"SELECT {', '.join(query.get('select', ['*']))} FROM {query['from']} WHERE {query.get('where', 1)} ORDER BY {', '.join(order)}"
@@ -38,7 +39,7 @@ class Followed:
 
 
 class FollowedLists:
-    """Lists on one connection. A thread applies what comes: every patch must fit."""
+    """Lists on one connection. A thread applies the messages: every patch must fit."""
 
     def __init__(self, url):
         self.socket = connect(f"{url.replace('http', 'ws', 1)}v1/live", subprotocols=["freshet.v1"], max_size=None)
@@ -58,7 +59,7 @@ class FollowedLists:
                         self.broken.append(f"{error}: {message}"[:500])
 
     def subscribe(self, name, query):
-        """In the place of the list that had this name, if any."""
+        """Subscribes, and replaces the list that had this name, if any."""
         with self.lock:
             old = self.lists.get(name)
             if old and not old.is_over:
@@ -67,7 +68,7 @@ class FollowedLists:
             self.socket.send(json.dumps({"type": "subscribe", "id": name, "query": query}))
 
     def said(self, name, *words):
-        """This list waits, and says so with these words."""
+        """Waits until this list reports that it waits, with these words."""
         eventually(lambda: self.error_of(name), lambda error: error and not error["fatal"] and all(word in error["message"] for word in ("schema has changed", *words)),
                    f"what {name} says")
 
@@ -76,7 +77,8 @@ class FollowedLists:
             return self.lists[name].error
 
     def are_right(self, database, waiting=()):
-        """Nobody writes: those that do not wait are what SQLite gives to another connection."""
+        """To be called while no program writes: checks that lists that do not wait equal SQLite's answers on another
+        connection."""
         for name in set(self.lists) - set(waiting):
             eventually(lambda: self.held(name), lambda held: held == fresh(database, self.lists[name].sql), name)
         assert self.broken == [], self.broken
@@ -84,7 +86,7 @@ class FollowedLists:
             assert self.error_of(name), f"{name} says nothing of what it waits for"
 
     def held(self, name):
-        """Its rows, section by section, or its error."""
+        """The list's rows, section by section, or its error."""
         with self.lock:
             followed = self.lists[name]
             live = followed.live

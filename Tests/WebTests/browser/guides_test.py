@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The pages of the guides in a browser, as a reader copies them: notes, dashboard, kiosk.
 
-scripts/check-readme.sh runs the guides' commands; here are the files that it writes, served and looked at. The last line is
-"N passed, N failed".
+scripts/check-readme.sh runs the guides' commands; here the guides' files are served and tested. The last line is "N
+passed, N failed".
 """
 import contextlib
 import pathlib
@@ -31,7 +31,7 @@ def is_error(message):
 
 @contextlib.contextmanager
 def opened(browser, guide, database, script):
-    """A page of the guide, its errors, and the server."""
+    """Opens a page of the guide, which collects its errors, and starts the server."""
     with tempfile.TemporaryDirectory() as folder:
         files(guide, folder)
         folder = pathlib.Path(folder)

@@ -1,4 +1,4 @@
-"""A real server over a real database, and a real browser: what the tests of pages share.
+"""Shared parts of the tests of pages: a real server over a real database, and a real browser.
 
 FRESHET_BIN names the program, FRESHET_ROWS the number of wells, CHROMIUM the browser. Screenshots go to
 .build/screenshots.
@@ -27,7 +27,7 @@ from playwright.sync_api import Error, expect, sync_playwright  # noqa: E402
 SCREENSHOTS = ROOT / ".build" / "screenshots"
 ROWS = int(os.environ.get("FRESHET_ROWS", "244292"))
 IN_ORDER = "FROM well ORDER BY county, name, id"
-# Seconds: what is expected comes, on a busy machine later.
+# Seconds to wait for an expected state, which comes later on a busy machine.
 PATIENCE = 30
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -104,7 +104,7 @@ class Demo(Shell):
 
 
 class Server(Served, Shell):
-    """`freshet serve` for a database of one's own."""
+    """`freshet serve` for a given database."""
 
     def __init__(self, database, public=ROOT / "public", *options):
         super().__init__(program(), "serve", database, "--public", public, *options)
@@ -117,7 +117,7 @@ class Server(Served, Shell):
 
 
 def eventually(read, is_right=bool, what="it", seconds=PATIENCE, wait=time.sleep):
-    """The value that `read` gives once it is right."""
+    """Calls `read` until its value is right, and returns that."""
     deadline = time.monotonic() + seconds
     while True:
         value = read()
@@ -151,7 +151,7 @@ def mounted(demo, prefix):
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
-    # The tests' own thread has a loop that runs already.
+    # The proxy has a thread of its own, because the tests' thread runs a loop already.
     proxy = asyncio.run_coroutine_threadsafe(asyncio.start_server(connected, "127.0.0.1", 0), loop).result()
     try:
         yield f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}{prefix}"
@@ -163,7 +163,7 @@ def mounted(demo, prefix):
 
 @contextlib.contextmanager
 def another_origin(folder):
-    """The files of a folder from a web server that is none of ours."""
+    """Serves the files of a folder from another web server."""
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_):
             pass
@@ -178,7 +178,7 @@ def another_origin(folder):
 
 
 class Page:
-    """A page, with what it complains of."""
+    """A page, with the errors that it reports."""
 
     def __init__(self, page):
         self.page = page
@@ -187,18 +187,18 @@ class Page:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def wait(self, seconds):
-        """As Playwright waits: meanwhile it hears what happens in the page."""
+        """Waits by Playwright's own function, which handles the page's events meanwhile."""
         self.page.wait_for_timeout(1000 * seconds)
 
     def said(self, message):
-        # A browser asks for an icon that no page named; and older servers do not list what is open.
+        # Ignored errors: browsers request an icon that no page names, and older servers have no list of open lists.
         if message.type == "error" and not message.location["url"].endswith(("/favicon.ico", "/v1/server")):
             self.errors.append(message.text)
 
 
 @contextlib.contextmanager
 def another_page(page, **options):
-    """A second window, of the same kind."""
+    """A second window of the same size."""
     other = type(page)(page.page.context.browser.new_page(**options))
     try:
         yield other
@@ -208,7 +208,7 @@ def another_page(page, **options):
 
 @contextlib.contextmanager
 def public_with(*pages):
-    """The folder of static files with some more: the server serves one folder, and nothing that lies outside."""
+    """The folder of static files plus some more files, because the server serves only files in one folder."""
     with tempfile.TemporaryDirectory() as folder:
         public = pathlib.Path(folder) / "public"
         shutil.copytree(ROOT / "public", public)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists that mend themselves: servers that restart, tables that are altered, tokens that expire. Nothing is ever reloaded.
+"""Lists that recover by themselves: servers restart, tables are altered, tokens expire. The page is never reloaded.
 
 Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -67,7 +67,7 @@ class MendingPage(Page):
         eventually(lambda: self.page.locator(".live-canvas").evaluate(opacity), lambda value: value < 0.7)
 
     def scrolls(self):
-        """The rows that are held stay to be scrolled through."""
+        """The held rows stay, and can be scrolled."""
         self.page.locator(".live-scroller").evaluate("scroller => { scroller.scrollTop = 360 }")
         eventually(self.page.locator(".live-row[data-state=shown]").all_text_contents, lambda texts: any("Item 014" in text for text in texts))
         self.page.locator(".live-scroller").evaluate("scroller => { scroller.scrollTop = 0 }")
@@ -88,7 +88,8 @@ def server_of(public, *options, config=None):
 
 
 def token(role, seconds):
-    """A token that the server takes for so many more seconds: it allows 30 for clocks that differ."""
+    """A token that the server accepts for this many more seconds, including the 30 that it allows for differing clocks.
+    """
     def part(value):
         return base64.urlsafe_b64encode(value).rstrip(b"=")
     claims = {"sub": "me", "role": role, "exp": int(time.time()) + seconds - 30}
@@ -102,7 +103,7 @@ def a_restart_is_counted_down_and_gone_by_itself(page, public):
         page.open(server).is_live()
         server.kill()
         expect(page.line).to_contain_text("Reconnecting")
-        # Attempts grow apart: then there are seconds to count.
+        # The pauses between attempts grow, until the line counts seconds.
         expect(page.line).to_have_text("Reconnecting in 2 s")
         expect(page.line).to_have_text("Reconnecting in 1 s")
         page.is_dimmed()

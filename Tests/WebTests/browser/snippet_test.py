@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What "Use this list" gives to copy, used as it says: in pages of another origin, of a file and of --public, in React, in Node, with curl and with
-freshet watch.
+"""Runs the snippets of "Use this list" as they are: in pages of another origin, of a file and of --public, in React, in
+Node, with curl and with freshet watch.
 
 The Swift one is run by SwiftSnippetTests. Arguments pick tests: words of their names. The last line is "N passed, N failed".
 """
@@ -32,7 +32,7 @@ class Use:
 
     @functools.cached_property
     def snippets(self):
-        """By what they are called."""
+        """The snippets by their names."""
         with opened(self.browser, self.server, "bank?where=name <> 'it''s \"$HOME\"'&section=state&sort=-name") as page:
             page.page.get_by_role("button", name="Use this list").click()
             dialog = page.page.get_by_role("dialog", name="Use this list")
@@ -52,7 +52,7 @@ class Use:
         self.server.sql(f"UPDATE bank SET name = '{'Zion' if name == 'Barton' else 'Barton'}' WHERE id = 2")
 
     def page(self, html, origin=None):
-        """A page of the origin that is allowed, or of another one, and the lines that it prints."""
+        """Opens a page of the allowed origin, or of another one, and collects the lines that it prints."""
         (self.pages / "index.html").write_text(html)
         page = self.browser.new_page()
         page.lines = []
@@ -66,7 +66,7 @@ class Use:
         return f'<!doctype html><script type="module">{self.snippets["JavaScript"]}</script>'
 
     def follows(self, command, first, change):
-        """The command prints the list, and then the change of a row."""
+        """Checks that the command prints the list, and then the change of a row."""
         with self.shell(command) as lines:
             count = line_comes(lines, first)
             self.change()
@@ -74,7 +74,7 @@ class Use:
 
     @contextlib.contextmanager
     def shell(self, command):
-        """A command as it stands, in a shell that knows freshet, and the lines that it prints."""
+        """Runs a command unchanged, in a shell that finds freshet, and collects the lines that it prints."""
         path = f"{pathlib.Path(program()).resolve().parent}:{os.environ['PATH']}"
         process = subprocess.Popen(
             ["bash", "-c", f"exec {command}"], cwd=self.folder, env={**os.environ, "PATH": path, "HOME": "/nonexistent"}, stdout=subprocess.PIPE,
@@ -89,13 +89,13 @@ class Use:
 
 
 def line_comes(lines, pattern, after=0, wait=time.sleep):
-    """Waits for a line after the first `after`, and says how many there are then."""
+    """Waits for a matching line after the first `after` lines, and returns the number of lines."""
     eventually(lambda: lines[after:], lambda found: any(re.search(pattern, line) for line in found), pattern, wait=wait)
     return len(lines)
 
 
 def meanwhile(page):
-    """Waits as Playwright does, which calls back for what a page prints while something is asked of it."""
+    """Waits by Playwright's own function, which handles the lines that the page prints meanwhile."""
     return lambda seconds: page.wait_for_timeout(1000 * seconds)
 
 
@@ -111,7 +111,7 @@ def a_page_of_another_origin_follows_the_list(use):
 
 
 def shows_changes(use, page):
-    """The page shows the list, then the change of a row, and logs nothing."""
+    """Checks that the page shows the list, then the change of a row, and logs nothing."""
     page.get_by_text("Barton").or_(page.get_by_text("Zion")).first.wait_for()
     name = page.get_by_text("Zion") if use.server.sql("SELECT name FROM bank WHERE id = 2") == "Barton" else page.get_by_text("Barton")
     use.change()
@@ -129,14 +129,14 @@ def a_page_with_nothing_else_shows_the_list(use):
 
 @test
 def the_same_page_is_opened_as_a_file(use):
-    """Its origin is null, which the server is to allow."""
+    """The page's origin is null, which the server allows."""
     shows_changes(use, use.page(use.snippets["HTML"], (use.pages / "index.html").as_uri()))
     shows_changes(use, use.page(use.script().replace("console.log(total, sections)", "document.body.textContent = JSON.stringify([0, 1, 2].map((at) => list.at(at)))"), (use.pages / "index.html").as_uri()))
 
 
 @test
 def the_same_page_is_served_with_the_list(use):
-    """In the folder of --public nothing has to be allowed."""
+    """For a page in the folder of --public, no origin has to be allowed."""
     with Server(use.server.database, use.pages) as server:
         shows_changes(use, use.page(use.snippets["HTML"].replace(use.server.url, server.url), server.url))
 

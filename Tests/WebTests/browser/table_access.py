@@ -100,7 +100,7 @@ def everything_is_done_by_keys_alone(browser, server):
         page.is_open("Customers", 91)
         press, type = page.page.keyboard.press, page.page.keyboard.type
         focused = lambda: page.page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
-        # From the table at the left to its headers.
+        # Keys lead from the table's name at the left to its headers.
         page.page.locator("#sidebar a[aria-current]").focus()
         press("ArrowDown")
         press("Enter")
@@ -129,7 +129,7 @@ def everything_is_done_by_keys_alone(browser, server):
         assert focused() == "Sort ascending"
         press("Escape")
         assert "CompanyName" in focused()
-        # Into the rows, to a cell, to its row's details and back.
+        # Keys lead into the rows, to a cell, to its row's details and back.
         press("ArrowDown")
         press("ArrowDown")
         press("ArrowRight")
@@ -145,7 +145,7 @@ def everything_is_done_by_keys_alone(browser, server):
         press("Escape")
         expect(page.panel).to_be_hidden()
         assert page.page.evaluate("document.activeElement.matches('.live-row')")
-        # Sideways the cell stays in view.
+        # The cell stays in view when it moves sideways.
         for _ in range(8):
             press("ArrowRight")
         box = page.page.locator(".cell.cursor").bounding_box()

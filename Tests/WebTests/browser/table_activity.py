@@ -1,4 +1,4 @@
-"""The page of changes: commits of another program, of one row, and putting back."""
+"""The page of changes: commits of another program, changes of one row, and putting changes back."""
 import contextlib
 
 from playwright.sync_api import expect
@@ -12,7 +12,7 @@ TESTS, test = tests()
 
 @contextlib.contextmanager
 def activity(browser, database):
-    """The page, of a server that remembers nothing yet."""
+    """Opens the page, on a server that remembers no changes yet."""
     with WritingServer(database, "--allow-writes", "--no-state") as server:
         page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
         try:
@@ -89,7 +89,7 @@ def a_row_is_put_back_unless_it_has_changed_since(browser, database):
         card(page).get_by_role("button", name="Put back").click()
         expect(page.toast).to_contain_text("1 row put back.")
         assert sql(database, "SELECT * FROM Orders WHERE OrderID = 10304").strip() == before
-        # The first commit's card is the second one then, and the row is not what that commit made it.
+        # The first commit's card then is the second one, and the row has changed since that commit.
         page.page.locator(".held-commits").click()
         expect(page.page.locator(".commit-card")).to_have_count(2)
         card(page, 1).get_by_role("button", name="Put back").click()

@@ -78,7 +78,7 @@ def links_lead_from_a_line_of_an_invoice_to_the_artist(browser, server):
             page.panel.get_by_role("link", name=re.compile(f"→ {table} ")).click()
             expect(page.panel.get_by_role("heading", name=f"{table} {key}", exact=True)).to_be_visible()
             page.is_open(table, counted(server, table))
-        # And back down: all albums of the artist, counted live.
+        # Back down again: all albums of the artist, counted live.
         albums = counted(server, f"Album WHERE ArtistId = {artist}")
         expect(page.panel.locator(".references a")).to_have_text([f"Album ArtistId{albums}"])
         sql(server.database, f"INSERT INTO Album(Title, ArtistId) VALUES ('A new one', {artist})")
@@ -103,7 +103,7 @@ def a_row_that_refers_to_its_own_table_has_links_both_ways(browser, server):
 def a_row_with_a_compound_key_is_opened_by_its_address(browser, server):
     with opened(browser, server, "PlaylistTrack?row=[4,3405]") as page:
         expect(page.panel.get_by_role("heading", name="PlaylistTrack 4, 3405", exact=True)).to_be_visible()
-        # The row itself comes into view too, 190 rows into the fourth playlist.
+        # The row itself is scrolled into view, 190 rows into the fourth playlist.
         before = counted(server, "PlaylistTrack WHERE (PlaylistId, TrackId) < (4, 3405)")
         expect(page.cell(before, "TrackId")).to_have_text(re.compile("3405|3,405"))
         expect(page.cell(before, "TrackId")).to_be_in_viewport()
@@ -117,7 +117,7 @@ def tracks_are_sectioned_filtered_by_a_subquery_and_sorted(browser, server):
         expect(page.count).to_contain_text("in 25 sections")
         query = f"SELECT TrackId FROM Track WHERE {where} ORDER BY GenreId, Milliseconds DESC, TrackId LIMIT 12"
         page.shows("TrackId", sql(server.database, query).split("\n"))
-        # A track of another artist that changes hands, longer than all others, is the first.
+        # The longest track moves to this artist, and becomes the first row.
         sql(server.database, "UPDATE Track SET Milliseconds = 9000000, GenreId = 1, AlbumId = (SELECT AlbumId FROM Album WHERE ArtistId = 1) WHERE TrackId = 3000")
         page.shows("TrackId", ["3000"])
         page.shows("TrackId", sql(server.database, query).split("\n"))
@@ -135,7 +135,7 @@ def what_a_foreign_key_forbids_is_refused_in_words(browser, server):
         becomes(server, "SELECT count(*) FROM Track WHERE AlbumId = 99999", "0")
         page.edit(0, "AlbumId", "5").press("Enter")
         becomes(server, "SELECT AlbumId FROM Track WHERE TrackId = 1", "5")
-        # An artist with albums stays, with the reason.
+        # An artist with albums cannot be deleted, and the page says why.
         page.go("Artist")
         page.is_open("Artist", 275)
         page.cell(4, "Name").click()

@@ -1,4 +1,4 @@
-"""Deleting a row that others refer to: what is said before, what goes, and what Undo brings back."""
+"""Deleting a row that others refer to: the question before, the deleted rows, and what Undo brings back."""
 import contextlib
 import pathlib
 import sqlite3
@@ -72,7 +72,7 @@ def what_goes_with_a_row_is_said_before_and_undo_brings_back_all_of_it(browser, 
         page.cell(6, "customer").click()
         page.page.keyboard.press("Shift+Delete")
         expect(dialog).to_contain_text("Delete orders 7?")
-        # With the two orders below it: their lines, payments and scans.
+        # The deletion includes two orders, with their lines, payments and scans.
         for words in ("2 orders", "12 order_items", "3 payments", "6 scans", "It clears the references of 6 notes"):
             expect(dialog).to_contain_text(words)
         page.page.screenshot(path=str(SCREENSHOTS / "delete-row.png"))
@@ -87,7 +87,7 @@ def what_goes_with_a_row_is_said_before_and_undo_brings_back_all_of_it(browser, 
         assert sql(server.database, "SELECT count(*) FROM order_items WHERE order_id IN (7, 8, 9)") == "0"
         comes_back(page, server, before)
         page.is_open("orders", 40)
-        # A row that refers to itself; and one two steps away, from the details.
+        # A row that refers to itself is deleted; and, from its details, a row two references away.
         page.cell(29, "customer").click()
         page.page.keyboard.press("Shift+Delete")
         dialog.get_by_role("button", name="Delete").click()

@@ -1,4 +1,4 @@
-"""Writing in the table browser: always compared with what the sqlite3 shell then finds in the file."""
+"""Writing in the table browser, always compared with what the sqlite3 shell then reads from the file."""
 import random
 import re
 import signal
@@ -13,7 +13,7 @@ TESTS, test = tests()
 
 
 def becomes(server, query, expected):
-    """What the shell answers becomes this."""
+    """Waits until the shell's answer is this."""
     eventually(lambda: sql(server.database, query), lambda found: found == expected, f"{query}, not {expected}")
 
 
@@ -23,7 +23,7 @@ def a_cell_is_edited_by_mouse_and_by_keys(page, server):
     page.edit(0, "CompanyName", "Ann's \"shop\"").press("Enter")
     becomes(server, "SELECT CompanyName FROM Customers WHERE CustomerID = 'CU001'", "Ann's \"shop\"")
     expect(page.cell(0, "CompanyName")).to_have_text("Ann's \"shop\"")
-    # From here on by keys: down one row, Enter, Tab to the next cell, Escape gives up.
+    # From here on, keys are used: down one row, Enter, Tab to the next cell, Escape to give up.
     page.page.keyboard.press("ArrowDown")
     page.page.keyboard.press("F2")
     page.page.keyboard.type("Bob's")
@@ -96,7 +96,7 @@ def what_does_not_fit_the_column_takes_a_second_enter(page, server):
     shipped = "SELECT typeof(ShippedDate), ShippedDate FROM Orders WHERE OrderID = 10248"
     before = sql(server.database, shipped)
     field = page.edit(0, "ShippedDate", "yesterday")
-    # Going elsewhere doubts as well.
+    # A warning also comes when the focus moves elsewhere.
     page.cell(4, "ShipCity").click()
     expect(reason).to_contain_text("no date")
     assert sql(server.database, shipped) == before
@@ -105,7 +105,7 @@ def what_does_not_fit_the_column_takes_a_second_enter(page, server):
     becomes(server, shipped, "null|")
     page.edit(0, "ShippedDate", "2016-07-15T00:00").press("Enter")
     becomes(server, shipped, "text|2016-07-15 00:00:00")
-    # In the form of a new row, too.
+    # The form of a new row warns too.
     page.page.get_by_role("button", name="Add row").click()
     form = page.panel.locator("form")
     form.get_by_role("textbox", name=re.compile("^Freight ")).fill("1,5")
@@ -121,7 +121,7 @@ def what_does_not_fit_the_column_takes_a_second_enter(page, server):
 
 @test
 def what_nobody_typed_is_not_written(page, server):
-    """Line breaks above all, which a field of one line does not have."""
+    """Above all line breaks, which a field of one line cannot have."""
     address = "SELECT quote(Address) FROM Employees WHERE EmployeeID = 2"
     sql(server.database, "UPDATE Employees SET Address = 'one' || char(13, 10) || 'two' || char(10) || 'three' WHERE EmployeeID = 2")
     before = sql(server.database, address)
@@ -145,7 +145,7 @@ def what_nobody_typed_is_not_written(page, server):
     field.press("Enter")
     becomes(server, "SELECT hex(Address) FROM Employees WHERE EmployeeID = 2", "one\r\ntwo\nthree\r\nfour".encode().hex().upper())
     page.page.keyboard.press("Escape")
-    # Pasted into a field of one line.
+    # A text with line breaks is pasted into a field of one line.
     page.page.keyboard.press("Escape")
     page.cell(2, "Title").dblclick()
     page.page.locator(".cell .value-editor input").evaluate("""field => {
@@ -178,7 +178,7 @@ def what_others_wrote_is_not_overwritten_unasked(page, server):
     expect(reason).to_contain_text("it is NULL now")
     page.page.locator(".value-editor input").press("Enter")
     becomes(server, phone, "mine")
-    # Later, by undoing.
+    # A conflict can also come later, by undoing.
     sql(server.database, "UPDATE Customers SET Phone = 'theirs again' WHERE CustomerID = 'CU007'")
     expect(page.cell(6, "Phone")).to_have_text("theirs again")
     page.cell(6, "City").click()
@@ -187,7 +187,7 @@ def what_others_wrote_is_not_overwritten_unasked(page, server):
     assert sql(server.database, phone) == "theirs again"
     page.toast.get_by_role("button", name="Undo all the same").click()
     becomes(server, f"SELECT quote(({phone}))", "NULL")
-    # In the details of the row.
+    # The same happens in the details of the row.
     page.go("Customers?row=[\"CU007\"]")
     page.panel.get_by_role("button", name="Edit Phone").click()
     field = page.panel.locator(".value-editor input")
@@ -223,7 +223,7 @@ def what_was_typed_into_a_row_that_others_delete_is_kept(page, server):
     page.page.keyboard.press("Escape")
     expect(kept).to_have_count(0)
     sql(server.database, f"INSERT INTO Customers VALUES ({row})")
-    # A row that leaves the list is there all the same: what is typed is kept as well.
+    # A row that leaves the list still exists, and the typed text is kept as well.
     page.open(server, "Customers?where=City='City 3'")
     expect(page.rows.first).to_be_visible()
     key = page.column("CustomerID")[0]
@@ -336,7 +336,7 @@ def edits_are_undone(page, server):
 
 @test
 def undo_takes_back_what_the_server_has_not_answered(page, server):
-    """Ctrl Z means what is seen, and the button what it stands beside."""
+    """Ctrl Z undoes what is visible, and the button undoes the write that is named next to it."""
     page.open(server, "Customers").is_open("Customers", 91)
     values = "SELECT quote(Region), quote(Phone) FROM Customers WHERE CustomerID = 'CU006'"
     before = sql(server.database, values)
@@ -390,7 +390,7 @@ def a_new_row_comes_into_view_marked(page, server):
     becomes(server, "SELECT CustomerID, Freight, typeof(ShipVia) FROM Orders WHERE ShipName LIKE '%half'", "CU004|1.5|null")
     page.toast.get_by_role("button", name="Undo").click()
     page.is_open("Orders", 830)
-    # A missing value is reported at its field.
+    # An error about a missing value is shown at its field.
     page.go("Products")
     page.is_open("Products", 77)
     page.page.get_by_role("button", name="Add row").click()
@@ -431,7 +431,7 @@ def a_picture_is_taken_from_a_file(page, server):
 
 @test
 def edited_from_both_sides_the_screen_shows_what_select_finds(page, server):
-    """The browser and the shell write in turn, at random; in the end all rows on the screen are those of a SELECT."""
+    """The browser and the shell take turns to write at random. In the end, all rows on the screen equal a SELECT."""
     chance = random.Random(14)
     page.open(server, "Territories?sort=TerritoryDescription").is_open("Territories", 53)
     order = "SELECT TerritoryID || '|' || TerritoryDescription || '|' || RegionID FROM Territories ORDER BY TerritoryDescription, TerritoryID"

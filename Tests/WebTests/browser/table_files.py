@@ -93,7 +93,7 @@ def empty(folder):
 
 
 def million(folder, rows=1_000_000, name="million"):
-    """A table of a million rows beside one of a thousand; None where that takes longer than a minute."""
+    """A file with a table of a million rows and one of a thousand; None if making it takes longer than a minute."""
     path = str(pathlib.Path(folder) / f"{name}.sqlite")
     deadline = time.monotonic() + 60
     with sqlite3.connect(path) as database:
@@ -111,5 +111,5 @@ def million(folder, rows=1_000_000, name="million"):
 
 
 def sql(path, text):
-    """What the sqlite3 shell says: another process, another library."""
+    """The output of the sqlite3 shell: another process with another library."""
     return subprocess.run(["sqlite3", "-cmd", ".timeout 5000", path, text], check=True, capture_output=True, text=True).stdout.strip()

@@ -1,4 +1,4 @@
-"""What stands where in the table browser, where the focus goes, and what is said for how long."""
+"""The layout of the table browser, the focus, and how long messages are shown."""
 import re
 import time
 
@@ -16,7 +16,7 @@ FOCUSED = "document.activeElement.matches('.live-row') ? document.activeElement.
 
 
 def is_row(page, key):
-    """The focus is on the row of this key."""
+    """Checks that the row with this key has the focus."""
     page.page.wait_for_function(f"key => ({FOCUSED}) === key", arg=str(key))
 
 
@@ -44,7 +44,7 @@ def the_sort_arrow_is_always_visible(browser, server):
             header.focus()
             for _ in range(8):
                 page.page.keyboard.press("Shift+ArrowLeft")
-            # On phones titles are a strip, each as wide as it is.
+            # On phones, titles are in a strip, each with its natural width.
             assert options or header.bounding_box()["width"] <= 64
             if not options:
                 header.hover()
@@ -63,7 +63,7 @@ def details_of_a_row_do_not_push_the_table_down(browser, server):
             page.go("Orders?where=OrderID>10250&row=[10253]")
             expect(page.panel.get_by_role("heading", name="Orders 10253")).to_be_visible()
             assert page.cell(2, "OrderID").bounding_box() == before, width
-            # Wherever the focus is, or nowhere.
+            # Escape closes the panel whether or not an element has the focus.
             if width == 900:
                 page.page.evaluate("document.activeElement.blur()")
             page.page.keyboard.press("Escape")
@@ -76,7 +76,7 @@ def escape_closes_the_details_and_the_focus_returns_to_the_row(browser, server):
     with opened(browser, server, "Orders") as page:
         page.is_open("Orders", 830)
         heading = lambda key: expect(page.panel.get_by_role("heading", name=f"Orders {key}")).to_be_visible()
-        # By the pointer, then another row's; the focus is in the table.
+        # The panel is opened by the pointer, then for another row. The focus stays in the table.
         page.cell(3, "OrderID").hover()
         page.page.locator('.live-row[aria-rowindex="5"] .open-row').click()
         heading(10251)
@@ -86,14 +86,14 @@ def escape_closes_the_details_and_the_focus_returns_to_the_row(browser, server):
         expect(page.panel).to_be_hidden()
         is_row(page, 10254)
         assert page.address == "/Orders"
-        # By a key, and from inside the panel.
+        # The panel is opened by a key, and closed from inside.
         page.page.keyboard.press("Space")
         heading(10254)
         page.panel.get_by_role("link", name=re.compile("^Order Details")).focus()
         page.page.keyboard.press("Escape")
         expect(page.panel).to_be_hidden()
         is_row(page, 10254)
-        # From the toolbar; and Escape in a menu closes the menu alone.
+        # Escape in the toolbar closes the panel; in a menu, it closes only the menu.
         page.page.keyboard.press("Space")
         heading(10254)
         page.page.get_by_role("button", name="Columns").click()
@@ -195,7 +195,7 @@ def toasts_leave_after_three_seconds_and_cover_no_row(browser, server):
             assert toast["y"] >= list["y"] + list["height"], (toast, list)
             expect(page.toast).to_be_hidden()
             assert time.monotonic() - start < 4.5
-            # It can be taken back all the same.
+            # The write can still be undone.
             page.cell(0, "Phone").focus()
             page.page.keyboard.press("Control+z")
             expect(page.cell(1, "Phone")).to_have_text(old)

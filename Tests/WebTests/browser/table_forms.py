@@ -49,7 +49,7 @@ def a_boolean_is_a_check_box(browser, server):
         expect(page.cell(0, "done")).to_have_text("true")
         page.toast.get_by_role("button", name="Undo").click()
         becomes(server, stored("done"), "0")
-        # NULL is neither; Escape leaves it, Tab writes and goes on.
+        # NULL is neither checked nor unchecked. Escape leaves the value, Tab writes it and moves on.
         box = begin(page, 0, "urgent")
         assert box.evaluate("box => box.indeterminate")
         box.press("Space")
@@ -94,7 +94,7 @@ def dates_are_written_as_the_column_has_them(browser, server):
             field.fill(typed)
             field.press("Enter")
             becomes(server, stored(column), written)
-        # By keys alone: the parts of the date are typed one after the other.
+        # With keys only: the parts of the date are typed one after the other.
         field = begin(page, 1, "due")
         field.press_sequentially("0505")
         field.press("Enter")
@@ -159,7 +159,7 @@ def a_reference_is_searched(browser, server):
         becomes(server, stored("person_id"), "17")
         page.page.keyboard.press("Control+z")
         becomes(server, stored("person_id"), "1")
-        # By mouse; the first ten without a word; what is typed counts where none is chosen.
+        # By mouse: without typed words, the first ten rows are offered. If none is chosen, the typed text counts.
         field = begin(page, 1, "person_id")
         field.fill("")
         field.press("ArrowDown")

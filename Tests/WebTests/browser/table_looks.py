@@ -1,4 +1,4 @@
-"""How tables look: numbers and times of one form, widths, cards on phones; and how the connection is, as it is."""
+"""The look of tables: numbers and times in one form, widths, cards on phones; and the shown state of the connection."""
 import contextlib
 import pathlib
 import shutil

@@ -1,4 +1,5 @@
-"""A table of a million rows and twenty columns in the table browser: first rows soon, and nothing that is not so until all have come.
+"""A table of a million rows and twenty columns in the table browser: first rows come soon, and nothing wrong is shown
+until all have come.
 
 FRESHET_MILLION is another number of rows (100,000 at least), for machines that are slow.
 """
@@ -20,7 +21,7 @@ TESTS, test = tests()
 
 ROWS = int(os.environ.get("FRESHET_MILLION", "1000000"))
 DEVICES = {"desktop-light": {}, "desktop-dark": {"color_scheme": "dark"}, "phone-light": PHONE, "phone-dark": {"color_scheme": "dark", **PHONE}}
-# Seconds for the first rows: no measure, for other programs may keep the machine busy.
+# Seconds to wait for the first rows. This is not a benchmark, because other programs may keep the machine busy.
 SOON = 5
 NUMBERS = [f"c{number}" for number in range(1, 13)]
 
@@ -41,7 +42,7 @@ CREATE INDEX orders_name ON orders(name);
 CREATE VIRTUAL TABLE orders_fts USING fts5(name, note, content='orders', content_rowid='id');
 INSERT INTO orders_fts(orders_fts) VALUES ('rebuild');"""
 
-# The rows on the screen, frame by frame, where they differ from the former ones.
+# Records what is on the screen, whenever it differs from the frame before.
 WATCH = """() => {
   globalThis.seen = [];
   const step = () => {
@@ -69,7 +70,7 @@ def serve(folder):
 
 
 class LargePage(TablePage):
-    """The address says what is asked; `first` are the keys of the rows that SQLite has first."""
+    """A page with a large table, whose rows are recorded frame by frame."""
 
     def watch(self):
         self.page.evaluate(WATCH)
@@ -80,14 +81,15 @@ class LargePage(TablePage):
         return self.rows_as("id")[0]
 
     def begins_with(self, server, order, where="1"):
-        """The first rows are these soon; until then the old ones were dimmed, and neither then nor with a part of the rows was there a count of all."""
+        """Checks that the first rows are soon these. Until then, the old rows were dimmed, and no count of all rows was
+        shown with them or with a part of the rows."""
         expected = sql(server.database, f"SELECT id FROM orders WHERE {where} ORDER BY {order} LIMIT 8").split("\n")
         eventually(lambda: self.rows_as("id")[:8], lambda rows: rows == expected, f"{expected} first", SOON)
         is_dimmed(self, False)
         address = self.page.evaluate("location.hash")
         for frame in self.page.evaluate("seen.splice(0)"):
             assert frame["first"] in (self.shown, expected[0], None), frame
-            # The address changes a moment before the page hears of it.
+            # The address changes a moment before the page gets the event.
             if frame["hash"] == address and frame["first"] == self.shown != expected[0] and frame["frames"] > 10:
                 assert frame["isOutdated"], frame
             if frame["isOutdated"]:
@@ -95,7 +97,8 @@ class LargePage(TablePage):
         self.shown = expected[0]
 
     def is_whole(self, total, sections=None):
-        """All rows have come, and are counted; on the way there a long wait showed a bar, and the part of the rows was not taken for all of them."""
+        """Waits until all rows have come and are counted. A long wait must have shown a bar, and a part of the rows
+        must not have been counted as all."""
         expected = f"{total:,} rows" + (f" in {sections} sections" if sections else "")
         expect(self.count).to_have_text(expected, timeout=40_000)
         counted = self.page.locator(".live-title .live-count").first.inner_text() if sections else None
@@ -130,7 +133,7 @@ def a_sort_a_filter_a_search_and_a_section_have_their_first_rows_soon(browser, s
             press = "tap" if "phone" in name else "click"
             getattr(page.header("name"), press)()
             page.begins_with(server, "name, id")
-            # No index; from one that is not whole.
+            # Sorted without an index, and starting from a list that is not complete.
             getattr(page.header("total"), press)() if "phone" not in name else page.go("orders?sort=total")
             page.begins_with(server, "total, id")
             page.page.get_by_role("searchbox").fill("zebra")
@@ -183,7 +186,7 @@ def the_whole_list_comes_with_its_counts_and_changes_like_any_other(browser, ser
 
 @test
 def it_looks_right_at_each_stage(browser, server):
-    """With the messages of the server held back at each, for a picture."""
+    """Takes pictures of states in which messages of the server are held back."""
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for name, options in devices("desktop-light", "desktop-dark", "phone-dark"):
         page = TablePage(browser.new_page(**{"viewport": {"width": 1280, "height": 800}, "reduced_motion": "reduce", **options}))
@@ -236,7 +239,7 @@ def everything_is_asked_by_keys_alone(browser, server):
         expect(page.page.get_by_role("link", name="Skip to the rows")).to_be_in_viewport()
         press("Enter")
         is_row(page, 1)
-        # A sort, from the titles: the focus stays there.
+        # Sorting from the titles: the focus stays there.
         press("ArrowUp")
         for _ in range(5):
             press("ArrowRight")
@@ -246,7 +249,7 @@ def everything_is_asked_by_keys_alone(browser, server):
         expect(page.header("total")).to_have_attribute("aria-sort", "ascending")
         press("ArrowDown")
         is_row(page, page.first_row)
-        # The keys, the details, and back to the row.
+        # The dialog of keys, the details, and back to the row.
         press("?")
         expect(page.page.get_by_role("dialog", name="Keys")).to_be_visible()
         press("Escape")
@@ -256,14 +259,14 @@ def everything_is_asked_by_keys_alone(browser, server):
         press("Escape")
         expect(page.panel).to_be_hidden()
         is_row(page, page.first_row)
-        # A search, and none.
+        # A search, and then none.
         tab_to("[type=search]", "Shift+Tab")
         type("zebra")
         page.begins_with(server, "total, id", "note LIKE 'zebra%'")
         page.is_whole(ROWS // 25_000)
         press("Escape")
         page.begins_with(server, "total, id")
-        # A filter: its value has the focus, the column and the condition are before it.
+        # A filter: its value has the focus; the column and the condition come before it.
         tab_to(".filter-button")
         press("Enter")
         press("Shift+Tab")
@@ -274,13 +277,13 @@ def everything_is_asked_by_keys_alone(browser, server):
         type("void")
         page.begins_with(server, "total, id", "status = 'void'")
         page.is_whole(ROWS // 1000)
-        # In sections, from one to the next, and to the last row.
+        # With sections: from one to the next, and to the last row.
         tab_to("[aria-label=Sections]", "Shift+Tab")
         type("county")
         page.begins_with(server, "county, total, id", "status = 'void'")
         sections = int(sql(server.database, "SELECT count(DISTINCT county) FROM orders WHERE status = 'void'"))
         page.is_whole(ROWS // 1000, sections)
-        # The row that was active last has the focus, wherever it is now.
+        # The row that was active last gets the focus, wherever it is now.
         tab_to(".live-row, .live-scroller")
         press("Home")
         is_row(page, sql(server.database, "SELECT id FROM orders WHERE status = 'void' ORDER BY county, total, id LIMIT 1"))

@@ -1,4 +1,4 @@
-"""The table browser, in the words of its tests."""
+"""The table browser, as an object for tests."""
 import contextlib
 import re
 import urllib.parse
@@ -17,7 +17,7 @@ class TablePage(Page):
         return self
 
     def go(self, address):
-        """Another address in the same page."""
+        """Goes to another address in the same page."""
         self.page.evaluate("hash => { location.hash = hash }", f"#/{address}")
 
     @property
@@ -52,7 +52,7 @@ class TablePage(Page):
         return self.page.locator(f'.live-row[aria-rowindex="{row + 2}"]:not(.live-leaving) > [data-text="{column}"]')
 
     def column(self, name):
-        """Offsets and values of the rows in view, as the list has them, once all have come."""
+        """Offsets and values of the rows in view, as the list holds them, once all have come."""
         return eventually(lambda: self.page.evaluate("""name => {
               const element = document.querySelector("live-list.table-list");
               if (!element || element.list?.status !== "live" || "outdated" in element.dataset || element.partial) return [];
@@ -61,13 +61,13 @@ class TablePage(Page):
             }""", name), what="rows")
 
     def rows_as(self, *columns):
-        """What cells of the rows with elements say, one line each, in the order in which they stand on the screen."""
+        """The texts of the cells of rows with elements, one line each, in the order on the screen."""
         return self.page.evaluate("""columns => [...document.querySelectorAll(".table-list .live-row:not(.live-leaving)[data-state=shown]")]
           .sort((one, two) => one.getAttribute("aria-rowindex") - two.getAttribute("aria-rowindex"))
           .map((row) => columns.map((name) => row.querySelector(`:scope > [data-text="${name}"] > .value`).textContent).join("|"))""", list(columns))
 
     def shows(self, name, expected):
-        """The first rows become these."""
+        """Waits until the first rows are these."""
         eventually(lambda: self.column(name)[: len(expected)], lambda values: values == expected, f"{name}, not {expected}")
 
     def edit(self, row, column, text):
@@ -94,7 +94,7 @@ class WritingServer(Server):
 
 @contextlib.contextmanager
 def opened(browser, server, address="", **options):
-    """A page of its own, which must complain of nothing."""
+    """Opens a page of its own, which must not report errors."""
     page = TablePage(browser.new_page(**{"viewport": {"width": 1280, "height": 800}, **options}))
     try:
         yield page.open(server, address)

@@ -1,4 +1,4 @@
-"""Many rows: selecting them by mouse and keys, copying them, and deleting them with what goes along."""
+"""Many rows: selecting them by mouse and keys, copying them, and deleting them with the rows that depend on them."""
 import csv
 import io
 import json
@@ -25,7 +25,7 @@ def bar(page):
 
 
 def selected(page, *offsets):
-    """These rows are selected, and no others in view."""
+    """Checks that these rows are selected, and no others in view."""
     if not offsets:
         expect(bar(page)).to_be_hidden()
     else:
@@ -56,7 +56,7 @@ def rows_are_selected_by_mouse_and_by_keys(browser, server):
         page.cell(7, "id").click(modifiers=["Control"])
         selected(page, 1, 3, 4, 7)
         page.page.screenshot(path=SCREENSHOTS / "table-selection.png")
-        # From the row that was added last on.
+        # The range begins at the row that was added last.
         page.cell(9, "id").click(modifiers=["Shift"])
         selected(page, 7, 8, 9)
         page.page.keyboard.press("Shift+ArrowUp")
@@ -76,7 +76,7 @@ def rows_are_selected_by_mouse_and_by_keys(browser, server):
         expect(bar(page).get_by_role("status")).to_have_text("50 rows selected")
         page.page.keyboard.press("Escape")
         selected(page)
-        # Selecting opens no details, and a change of other rows leaves the selection.
+        # Selecting does not open details, and a change of other rows does not change the selection.
         expect(page.panel).to_be_hidden()
         page.page.keyboard.press("Home")
         page.page.keyboard.press("Shift+ArrowDown")
@@ -90,7 +90,7 @@ def rows_are_selected_by_mouse_and_by_keys(browser, server):
         bar(page).get_by_role("button", name="Select nothing").click()
         selected(page)
         expect(page.page.locator(".live-row:focus")).to_have_count(1)
-        # Another view begins with none.
+        # Another view begins without a selection.
         page.page.keyboard.press("Control+a")
         page.go("notes?filter=id:lt:5")
         selected(page)
@@ -105,7 +105,7 @@ def no_more_than_a_thousand_are_selected(browser, server):
         page.page.keyboard.press("Control+a")
         expect(page.toast).to_contain_text("No more than 1,000 rows")
         expect(bar(page).get_by_role("status")).to_have_text("1,000 rows selected")
-        # All of them, as they are, and not as cells show them.
+        # All selected rows are copied with their whole values, not as cells show them.
         lines = copied(page, "Cells for a spreadsheet").split("\n")
         assert len(lines) == 1000 and lines[999] == f"1000\t1000 {'x' * 400}", (len(lines), lines[-1])
         bar(page).get_by_role("button", name="Delete").click()
@@ -136,7 +136,7 @@ def selected_rows_are_copied(browser, server):
         assert list(csv.reader(io.StringIO(copied(page, "CSV")))) == rows
         assert json.loads(copied(page, "JSON")) == [{"id": 1, "order_id": 2, "text": "note 1"}, {"id": 2, "order_id": None, "text": rows[2][2]}]
         assert copied(page, "Markdown") == '| id | order_id | text |\n| --- | --- | --- |\n| 1 | 2 | note 1 |\n| 2 |  | a "quoted", \\| text<br>of two lines |'
-        # Columns as they are shown, and rows that are there still.
+        # The copy has the shown columns, and the rows that still exist.
         server.sql("DELETE FROM notes WHERE id = 1")
         expect(page.cell(0, "order_id").locator(".value")).to_have_text("NULL")
         assert copied(page, "CSV").split("\r\n")[0] == "id,order_id,text"
@@ -156,7 +156,7 @@ def selected_rows_are_deleted_with_what_refers_to_them(browser, server):
         page.cell(6, "id").click(modifiers=["Control"])
         page.page.keyboard.press("Shift+Delete")
         question = page.page.get_by_role("dialog", name="Delete 3 rows of orders?")
-        # 8 goes with 7; 9 and 10 are among the three.
+        # Order 8 is deleted with 7; 9 and 10 are among the three selected ones.
         expect(question).to_contain_text("This also deletes 1 orders, 16 order_items, 4 payments, 8 scans.")
         expect(question).to_contain_text("clears the references of")
         page.page.screenshot(path=SCREENSHOTS / "table-selection-question.png")

@@ -46,7 +46,7 @@ def a_select_is_a_list_that_changes(browser, server):
     server.sql("UPDATE city SET people = people + 1000 WHERE id = 1")
     expect(column(page, "people").nth(1)).to_have_text("1,307")
     server.sql("UPDATE city SET people = 134 WHERE id = 1")
-    # The titles sort, and the address says all of it.
+    # The titles sort, and the address contains the query, the key and the order.
     page.header("people").click()
     page.header("people").click()
     expect(column(page, "country")).to_have_text(["Portugal", "Switzerland"])
@@ -59,7 +59,7 @@ def a_select_is_a_list_that_changes(browser, server):
         expect(column(other, "people")).to_have_count(2)
         expect(other.page.get_by_role("textbox", name="SQL")).to_have_value("SELECT country, count(*) AS n, sum(people) AS people\nFROM city GROUP BY country -- all of them")
         expect(other.header("n")).to_have_attribute("aria-sort", "ascending")
-    # Another page and back.
+    # Goes to another page and back.
     page.page.get_by_role("link", name="Tables").click()
     expect(page.title).to_have_text("city")
     page.page.get_by_role("link", name="SQL").click()
@@ -97,7 +97,7 @@ def a_key_is_proposed_where_there_is_none(browser, server):
     key.select_option("all columns")
     expect(page.header("country")).to_contain_text("key")
     expect(column(page, "name")).to_have_count(4)
-    # An address may name one that does not do.
+    # An address may name a key that does not identify the rows.
     address = page.page.url.replace("key=name%2Ccountry", "key=country")
     assert address != page.page.url
     page.page.goto("about:blank")
@@ -113,7 +113,7 @@ def a_key_is_proposed_where_there_is_none(browser, server):
     dialog.get_by_role("button", name="Use as key").click()
     expect(page.page.get_by_role("alert").filter(has_text="choose another key")).to_be_visible()
     expect(key.locator("option:checked")).to_have_text("country")
-    # Rows that nothing tells apart are numbered.
+    # Rows that no columns identify are numbered.
     run(page, "SELECT country FROM city UNION ALL SELECT country FROM city ORDER BY country DESC; -- twice")
     expect(column(page, "country")).to_have_text(["Switzerland"] * 4 + ["Portugal"] * 4)
     expect(key.locator("option:checked")).to_have_text("row numbers")

@@ -1,4 +1,5 @@
-"""Files that are empty, missing, locked or broken, servers that are away or answer little, and tables that are large."""
+"""Files that are empty, missing, locked or damaged; servers that are down or answer only few queries; and large tables.
+"""
 import contextlib
 import pathlib
 import re
@@ -47,7 +48,7 @@ def a_locked_file_says_so_and_is_waited_for(browser, folder, northwind):
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as holder, WritingServer(str(path)) as server:
         holder.execute("BEGIN EXCLUSIVE")
         page = TablePage(browser.new_page()).open(server)
-        # SQLite waits for some seconds; the page does not leave one alone with that.
+        # SQLite waits for some seconds; meanwhile the page says that the file is locked.
         expect(page.page.locator("#notice")).to_contain_text("locked")
         expect(page.page.locator(".state-page h2")).to_contain_text(re.compile("locked|cannot be read"))
         expect(page.page.locator(".state-page")).to_contain_text("locked")
@@ -223,7 +224,7 @@ def a_million_rows_open_as_fast_as_a_thousand(browser, folder, northwind):
         print(f"        first rows of a thousand after {fastest['small']:.0f} ms, of a million after {fastest['large']:.0f} ms"
               f" (the first time {times['large'][0]:.0f} ms)")
         assert fastest["large"] < fastest["small"] * 1.5 + 100, times
-        # The whole of it can be scrolled and changes like any other.
+        # The whole list can be scrolled, and is updated like any other list.
         page.go("large?sort=-id")
         page.is_open("large", 1_000_000)
         page.shows("id", ["1000000", "999999"])
@@ -255,7 +256,7 @@ while time.monotonic() < end:
           while (performance.now() - start < 3000) { await new Promise(requestAnimationFrame); frames += 1; }
           return [frames / 3, changes / 3];
         }"""
-        # Other programs may keep the machine busy: what it can do without changes is what counts.
+        # Other programs may keep the machine busy, so the frames are compared with those without changes.
         possible, _ = page.page.evaluate(measure)
         writer = subprocess.Popen(["python3", "-c", script, path])
         page.page.wait_for_timeout(1500)

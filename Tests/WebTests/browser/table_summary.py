@@ -10,7 +10,7 @@ TESTS, test = tests()
 
 
 def groups(page):
-    """The table that stands for the chart."""
+    """The rows of the chart's table for assistive technology."""
     return dict(page.page.locator(".summary-body .chart-table tbody tr").evaluate_all("rows => rows.map(({ cells }) => [...cells].map((cell) => cell.textContent))"))
 
 
@@ -31,7 +31,7 @@ def a_table_is_grouped_and_the_chart_moves(browser, server):
         expect(page.page.locator(".summary-body > live-chart")).to_have_attribute("data-type", "bar")
         sql(server.database, "UPDATE Orders SET ShipCountry = 'Atlantis' WHERE OrderID % 2 = 0")
         become(page, counts(server, query))
-        # The largest is the first.
+        # The largest group comes first.
         expect(page.cell(0, "ShipCountry").locator(".value")).to_have_text("Atlantis")
         sql(server.database, "UPDATE Orders SET ShipCountry = 'France' WHERE ShipCountry = 'Atlantis'")
 

@@ -1,4 +1,4 @@
-"""The table browser never shows what is not so: what stands on the screen while rows of other criteria are on their way."""
+"""The table browser never shows anything wrong while rows of other criteria are loading."""
 import contextlib
 import json
 import pathlib
@@ -25,7 +25,7 @@ def serve(folder):
 
 
 class Held:
-    """Holds messages of the server back from a page while `wanted` says so."""
+    """Holds back those messages of the server to a page that `wanted` selects."""
 
     def __init__(self, page):
         self.wanted = lambda message: False
@@ -40,7 +40,7 @@ class Held:
 
     def arrived(self, text):
         message = json.loads(text)
-        # The order of a list's messages stays; other lists need not wait for it.
+        # The order of a list's messages stays; other lists' messages need not wait.
         if self.wanted(message) or any(held.get("id") == message.get("id") for _, held in self.messages):
             self.messages.append((text, message))
         else:
@@ -67,7 +67,7 @@ def none(message):
 
 @contextlib.contextmanager
 def opened(browser, server):
-    """The whole table in a page of its own, and what can hold its messages back."""
+    """Opens the table in a page of its own, with an object that can hold its messages back."""
     page = TablePage(browser.new_page(viewport={"width": 1280, "height": 800}))
     held = Held(page.page)
     try:
@@ -95,7 +95,7 @@ def old_rows_are_dimmed_and_not_counted_until_those_of_the_new_criteria_are_ther
             expect(page.count).not_to_contain_text(f"{ROWS:,}")
             expect(bar).to_be_visible()
             expect(page.count).to_have_text("0 rows so far")
-            # Now the first rows, and not the whole list.
+            # Now the first rows are sent, but not the whole list.
             held.hold(whole)
             is_dimmed(page, False)
             expect(page.count).to_have_text(f"{FIRST} rows so far")
@@ -118,7 +118,7 @@ def a_section_that_is_not_complete_says_so(browser, server):
         expect(count).to_have_text(f"{FIRST}+")
         held.hold(none)
         expect(count).to_have_text("10,000")
-        # Sections that are complete are not marked: there are 60 rows in all.
+        # Complete sections are not marked: there are only 60 rows.
         page.go("event?section=kind&where=id<=60")
         expect(count).to_have_text("20")
 
@@ -136,7 +136,7 @@ def other_criteria_need_not_wait_for_the_whole_list_of_the_last_ones(browser, se
 
 
 def page_shows(page, first):
-    """The first row, also of a list that is not whole yet."""
+    """The first row, also of a list that is not complete yet."""
     expect(page.cell(0, "id")).to_contain_text(str(first))
     is_dimmed(page, False)
 

@@ -1,4 +1,4 @@
-"""Tables and views of a file: which are open, how they are sorted and filtered, and what the address says of it."""
+"""Tables and views of a file: opening, sorting and filtering them, and the address of each view."""
 import re
 
 from playwright.sync_api import expect
@@ -17,7 +17,7 @@ def the_first_useful_table_is_open_with_counts_at_the_left(page, server):
     expect(sidebar.get_by_role("link", name="Orders 830")).to_be_visible()
     expect(sidebar.get_by_role("link", name="Invoices 2,490")).to_be_visible()
     expect(sidebar.locator("[aria-current]")).to_have_text("Categories8")
-    # The tables of a full-text index are folded away.
+    # The tables of a full-text index are hidden in a closed group.
     expect(sidebar.get_by_role("link", name="Products_fts")).to_be_hidden()
     sql(server.database, "INSERT INTO log VALUES (1, 'counted')")
     expect(sidebar.get_by_role("link", name="log 41")).to_be_visible()
@@ -201,7 +201,7 @@ def totals_of_columns_stand_below_the_rows_and_in_headers(page, server):
     expect(line).to_contain_text(f"Maximum of ShipCountry {sql(server.database, 'SELECT max(ShipCountry) FROM Orders')}")
     expect(line).to_contain_text(f"Average of Freight {number('SELECT avg(Freight) FROM Orders')}")
     assert page.address == "/Orders?sort=-Freight&total=sum:Freight,max:ShipCountry,avg:Freight"
-    # They are of the rows that the filters leave, change with the file, and are those of a section in its header.
+    # Totals cover the filtered rows, change with the file, and a section's header has the section's totals.
     page.go("Orders?section=ShipCountry&filter=Freight:gt:100&total=sum:Freight")
     some = "SELECT sum(Freight) FROM Orders WHERE Freight > 100"
     first = f"{some} GROUP BY ShipCountry ORDER BY ShipCountry LIMIT 1"
@@ -218,7 +218,7 @@ def totals_of_columns_stand_below_the_rows_and_in_headers(page, server):
     choose("Freight", "Sum")
     expect(line).to_be_hidden()
     sql(server.database, f"UPDATE Orders SET Freight = Freight - 1000 WHERE OrderID = {largest}")
-    # Texts are not added up.
+    # Texts have no sum.
     page.header("ShipName").hover()
     page.header("ShipName").locator(".head-menu").click()
     expect(page.page.get_by_role("menuitemcheckbox", name="Sum")).to_be_disabled()
@@ -267,12 +267,12 @@ def eighteen_columns_scroll_sideways_beside_the_key(page, server):
     assert page.header("EmployeeID").bounding_box()["x"] == key
     for column in ("HomePhone", "Photo"):
         assert abs(page.header(column).bounding_box()["x"] - page.cell(2, column).bounding_box()["x"]) < 1
-    # The key column covers the columns that pass below it.
+    # The key column covers the columns that scroll below it.
     box = page.cell(2, "EmployeeID").bounding_box()
     for offset in (8, box["width"] - 4):
         assert page.page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('.cell').dataset.text", [box["x"] + offset, box["y"] + 9]) == "EmployeeID"
     expect(page.cell(2, "Photo")).to_contain_text("BLOB, 20 kB")
-    # No cell lies over the next one.
+    # Cells do not overlap.
     boxes = page.page.locator(".live-row").nth(2).locator(".cell").evaluate_all("cells => cells.slice(1).map(cell => [cell.offsetLeft, cell.offsetWidth])")
     assert all(left + width <= following + 0.5 for (left, width), (following, _) in zip(boxes, boxes[1:])), boxes
 

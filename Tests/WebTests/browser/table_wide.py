@@ -1,4 +1,5 @@
-"""A table of sixty columns in the table browser: what is in view is readable, nothing lies over anything else, and the key stays."""
+"""A table of sixty columns in the table browser: visible texts are readable, nothing overlaps, and the key stays in
+view."""
 import pathlib
 
 from playwright.sync_api import expect
@@ -16,8 +17,8 @@ VALUES = ("value * 1000003 * {n}", "value / {n}.0", "'Text ' || {n} || ' of ' ||
           "CASE WHEN value % 5 THEN zeroblob({n} * 100 + value) END", "value % 2")
 ROWS = 500
 
-# Distances of headers from cells, overlaps, and cells whose text is cut to less than it takes to recognise it: all must
-# be empty.
+# Distances of headers from cells, overlaps, and cells whose text is cut too short to be recognizable. All must be
+# empty.
 LAYOUT = """(row) => {
   const found = [];
   const cells = [...document.querySelectorAll(`.table-list .live-row[aria-rowindex="${row + 2}"] > .cell`)];
@@ -63,7 +64,7 @@ def wide(folder):
 
 
 def scroll(page, left):
-    """To this many pixels from the left; where it then is, and how far one can scroll."""
+    """Scrolls to this many pixels from the left; returns the reached position, and the last possible one."""
     return page.page.locator(".table-list .live-scroller").evaluate("""async (scroller, left) => {
       scroller.scrollLeft = left;
       for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
@@ -104,7 +105,7 @@ def values_of_sixty_columns_are_those_of_the_file(browser, server):
         numbers = [name for name in COLUMNS if name.endswith(("text", "date"))]
         expected = sql(server.database, f"SELECT id, {', '.join(numbers)} FROM wide ORDER BY id DESC LIMIT 5").split("\n")
         page.shows("id", [line.split("|")[0] for line in expected])
-        # Dates are shown as people read them; texts as they are.
+        # Dates are shown in a readable form, texts unchanged.
         texts = [name for name in numbers if name.endswith("text")]
         assert page.rows_as(*texts)[:5] == sql(server.database, f"SELECT {', '.join(texts)} FROM wide ORDER BY id DESC LIMIT 5").split("\n")
         scroll(page, 4000)
@@ -150,7 +151,7 @@ def a_phone_shows_rows_of_sixty_columns_as_cards(browser, server):
         with opened(browser, server, "wide", color_scheme=scheme, **PHONE) as page:
             page.is_open("wide", ROWS)
             expect(page.cell(3, "id")).to_be_visible()
-            # Titles are drawn sideways by themselves.
+            # The titles can be scrolled sideways by themselves.
             last = page.page.locator(".head-cell").last
             last.scroll_into_view_if_needed()
             expect(last).to_be_in_viewport()

@@ -1,4 +1,4 @@
-// The conformance corpus of docs/clients.md, taken in by the client: also what golden vectors do not have.
+// The client applies the conformance corpus of docs/clients.md, which has more than the golden vectors.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply } from "../../../public/client/apply.js";

@@ -1,4 +1,4 @@
-// The connection against a socket that the test plays, with the clock in its hands.
+// The connection against a socket that the test plays, which also controls the clock.
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { connect } from "../../../public/freshet.js";
@@ -81,7 +81,7 @@ test("a socket that fails without closing, as Node 20 has it, is tried again; on
   assert.ok(client.retryAt - Date.now() <= 500);
   await tick(500);
   FakeSocket.last.open();
-  // Errors of an open connection come with its code.
+  // After an error of an open connection, `close` follows with the code.
   FakeSocket.last.onerror({});
   assert.equal(client.status, "live");
   FakeSocket.last.drop(1013);
@@ -175,7 +175,7 @@ test("a token is the first message, and is asked for anew at every attempt", asy
   assert.equal(FakeSocket.last.sent[0].token, "t2");
 });
 
-/** A client with a token that expires after so many milliseconds. */
+/** A client with a token that expires after `life` milliseconds. */
 async function authenticated(token, life) {
   const { client } = await opened({ token });
   const errors = [];
@@ -184,7 +184,7 @@ async function authenticated(token, life) {
   const expires = life === null ? null : (Date.now() + life) / 1000;
   FakeSocket.last.say({ type: "authenticated", id: "token", role: "clerk", expires });
   const tokens = () => FakeSocket.last.sent.filter(({ type }) => type === "authenticate").map((message) => message.token);
-  /** As a server that is there. */
+  /** Lets time pass, while the fake server answers pings. */
   const wait = async (milliseconds) => {
     for (let left = milliseconds; left > 0; left -= 5_000) {
       FakeSocket.last.say({ type: "pong", id: "heartbeat" });
@@ -308,7 +308,7 @@ test("closed is closed", async () => {
   await assert.rejects(client.ping(), { code: "disconnected" });
 });
 
-/** A client whose first attempts fail; what HTTP answers at the same address. */
+/** A client whose first attempts fail, with the given answer by HTTP at the same address. */
 async function refusedBy(answer, address) {
   const asked = [];
   globalThis.fetch = async (url, options) => {

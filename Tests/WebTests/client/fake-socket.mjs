@@ -1,6 +1,6 @@
-// A socket whose other end the test plays. There is no other network.
+// A socket whose other end is the test. There is no other network.
 
-/** A client asks by HTTP why a socket did not open. */
+/** Replaces `fetch`, with which a client asks why a socket did not open. */
 export const noNetwork = () => Promise.reject(new TypeError("There is no network"));
 globalThis.fetch = noNetwork;
 
@@ -45,14 +45,14 @@ export class FakeSocket {
     this.onclose({ code });
   }
 
-  /** As Node 20 does when nothing listens: without `close`. */
+  /** Fails as in Node 20 when nothing listens: without `close`. */
   fail() {
     this.close();
     this.onerror({});
   }
 }
 
-/** Lets everything go on that waits for nothing but its turn. */
+/** Lets pending microtasks run. */
 export async function turns() {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }

@@ -1,4 +1,4 @@
-// Every golden vector of Tests/Fixtures/patches, taken in by the client.
+// The client applies every golden vector of Tests/Fixtures/patches.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,11 +1,11 @@
-// A server as the protocol says it is, small enough to be seen through: one table, one list, and a network that the
-// test plays. Nothing happens by itself: `read` takes one message of a client, `deliver` brings it one.
+// A small model of a server that follows the protocol: one table, one list, and a network that the test controls.
+// Nothing happens by itself: `read` takes one message of a client, `deliver` brings it one.
 import { makePatch, snapshotOf, sorted, windowOf } from "./patch-writer.mjs";
 
 export class ModelSocket {
   static all = [];
   readyState = 0;
-  /** From the client, and to it. */
+  /** Messages from the client, and to it. */
   inbox = [];
   outbox = [];
   subscriptions = new Map();
@@ -34,7 +34,7 @@ export class ModelSocket {
     this.readyState = 3;
   }
 
-  /** Whatever is under way is lost. */
+  /** Loses all messages on their way. */
   drop() {
     this.close();
     Object.assign(this, { inbox: [], outbox: [] });
@@ -42,7 +42,7 @@ export class ModelSocket {
   }
 }
 
-/** A transaction as the model understands it: what is done to rows, in JSON. */
+/** A transaction in the model's form: operations on rows, in JSON. */
 export const statement = (operation) => ({ sql: JSON.stringify(operation) });
 
 export class ModelServer {
@@ -63,7 +63,7 @@ export class ModelServer {
     return sorted([...this.rows].map(([id, { name, depth }]) => ({ section: name[0], row: [id, name, depth] })));
   }
 
-  /** Makes earlier versions invalid. */
+  /** Restarts the server, which makes earlier versions invalid. */
   restart() {
     this.epoch = `epoch ${this.#epochs += 1}`;
     this.#commit = this.random(3);
@@ -84,7 +84,7 @@ export class ModelServer {
     this.#commit += 1;
   }
 
-  /** Takes in one message; false: none waits. */
+  /** Handles one message; false: none waits. */
   read(socket) {
     const message = socket.inbox.shift();
     if (!message) return false;
@@ -99,7 +99,7 @@ export class ModelServer {
     return true;
   }
 
-  /** Sends a subscription what it is behind by. */
+  /** Sends a subscription the patch that it lacks. */
   tell(socket, id) {
     const list = socket.subscriptions.get(id);
     if (!list || list.commit === this.#commit) return;

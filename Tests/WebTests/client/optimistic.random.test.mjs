@@ -1,5 +1,5 @@
-// Whatever happens between a write and its answer, a list ends with what the server has, every write is done once at
-// most, and what is shown on the way follows from the patches.
+// Whatever happens between a write and its answer, a list finally equals the server's, every write is done at most
+// once, and each shown state follows from the patches.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { ModelServer, ModelSocket, statement } from "./model-server.mjs";
 import { held, randomNumbers, windowOf } from "./patch-writer.mjs";
 import { turns } from "./fake-socket.mjs";
 
-/** Seeds that have found something: run first, always. */
+/** Seeds that have found errors. They always run first. */
 const { optimistic: failures } = JSON.parse(readFileSync(new URL("../../Fixtures/client-seeds.json", import.meta.url), "utf8"));
 const runs = Number(process.env.FRESHET_RUNS ?? 150);
 const query = { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"] };
@@ -18,7 +18,7 @@ const query = { from: "well", sectionBy: "substr(name, 1, 1)", orderBy: ["name"]
 const nameOf = (random) => "ABCDE"[random(5)] + "abcd"[random(4)];
 const randomRow = (random) => ({ name: nameOf(random), depth: random(9) });
 
-/** The part in which two states agree that a patch and its application led to. */
+/** The parts of a state that must be equal after a patch. */
 const shape = (state) => ({ sections: state.sections, window: state.window, total: state.total, rows: held(state) });
 
 class Run {
@@ -35,7 +35,7 @@ class Run {
     const window = { offset: this.random(6), limit: this.random(7) };
     this.list = this.client.subscribe(query, isWindowed ? { window } : {});
     this.shown = this.list.state;
-    // An error of a listener would be reported elsewhere.
+    // Errors are caught here, because an error of a listener would be reported elsewhere.
     this.list.addEventListener("change", (event) => {
       try {
         this.#changed(event);
@@ -54,7 +54,7 @@ class Run {
     if (after.isComplete && !after.window) this.#checkOrder(after);
   }
 
-  /** Sorted, and in its section. */
+  /** Checks that each row is sorted, and in its section. */
   #checkOrder(state) {
     const rows = held(state).map(([, row]) => row);
     for (const [index, [id, name]] of rows.entries()) {
@@ -107,7 +107,7 @@ class Run {
     if (this.random(2)) clock.tick(20_000);
   }
 
-  /** Everything arrives. */
+  /** Lets all messages arrive. */
   async end() {
     for (let round = 0; round < 200; round += 1) {
       clock.tick(2_000);

@@ -64,7 +64,7 @@ test("a change is there at once, in its place, until the list has what was writt
   assert.deepEqual([names(list), list.pending[0].status], [["Ac", "Cb", "Cc"], "committed"]);
   patch("v", "w", 7, { total: 3, moved: [[[0, 0], [1, 1], { name: "Cc" }]] });
   assert.deepEqual([names(list), list.pending, list.state.pendingOf(list.at(2))], [["Ac", "Cb", "Cc"], [], null]);
-  // It says only that the row is pending no more.
+  // The event only says that the row is no longer pending.
   const { moved, updated } = events.change.at(-1).patch;
   assert.deepEqual([moved, updated], [[], [[[1, 1], [1, 1], {}]]]);
 });

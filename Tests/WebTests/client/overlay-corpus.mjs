@@ -1,9 +1,9 @@
-// Makes Tests/Fixtures/overlays: what is shown of a server's list and of changes laid over it, step by step. Every
-// client's overlay has to show it.
+// Makes Tests/Fixtures/overlays: the shown state of a server's list with changes laid over it, step by step, which
+// every client's overlay must show.
 //
 //     node Tests/WebTests/client/overlay-corpus.mjs
 //
-// What is shown is found by a plain model: the union of rows, sorted. With a window, where that lies is taken from the
+// A plain model computes the shown state: the union of rows, sorted. With a window, where that lies is taken from the
 // client, and the model says what is in it.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -38,7 +38,7 @@ const nameOf = (sectionOrder, row) => {
   return sectionOrder.of ? value.slice(0, 1) : value;
 };
 
-/** Sections with their rows. Those whose order clients do not know are in the order of the server. */
+/** Sections with their rows. If clients do not know the order, rows are in the server's order. */
 function sorted(rows, { order, sectionOrder = null, sorts = order, sectionSorts = sectionOrder }) {
   const all = [...rows].sort((left, right) => (sectionOrder ? compareBy(sectionSorts, left, right) : 0) || compareAll(sorts, left, right));
   if (!sectionOrder) return [{ name: "", rows: all }];
@@ -69,7 +69,7 @@ class Run {
   steps = [];
   #commit = 1;
   #count = 0;
-  /** Rows under changes that the client has held since, as they were when it held them last. */
+  /** Changed rows that the client has held since the change, with the values that it held last. */
   #known = new Map();
 
   constructor(scenario, seed) {
@@ -102,7 +102,7 @@ class Run {
     return new Set(this.changes.flatMap(({ change }) => stepsOf(change).map(({ row }) => row.id)));
   }
 
-  /** The server says something. */
+  /** Applies a message of the server. */
   say(message) {
     if (message.type === "snapshot") this.#known.clear();
     const { state, changes } = apply(this.base, message);
@@ -124,7 +124,7 @@ class Run {
     this.#relay({ lay: { id, change } }, [...this.changes, { id, change, laid }]);
   }
 
-  /** The first change is committed: what the server then has, its list does not show before the next patch. */
+  /** Commits the first change. The server's list shows it only with the next patch. */
   commit() {
     const first = this.changes.find(({ commit }) => commit === undefined);
     if (!first) return this.write(() => {});
@@ -133,7 +133,7 @@ class Run {
     this.#relay({ committed: { id, commit } }, this.changes.map((each) => (each === first ? { ...each, commit } : each)));
     this.write(() => {
       for (const { kind, row } of stepsOf(change)) this.#put(row.id, changed(this.server.get(row.id), kind, row));
-      // A trigger, or another client.
+      // Sometimes a trigger or another client changes a row too.
       if (this.random(4) === 0) this.#put(this.random(15), this.row(0));
     });
   }
@@ -200,7 +200,7 @@ class Run {
     });
   }
 
-  /** Sections of all rows, as they are with the changes as far as the client can lay them over the list. */
+  /** Sections of all rows, with the changes as far as the client can lay them over the list. */
   #expected(state) {
     const rows = new Map(this.server);
     const unknown = [];
@@ -224,7 +224,7 @@ const shapeOf = (state) => ({
   rows: [...state.entries()].map(([offset, row]) => [offset, columns.map((column) => row[column])]),
 });
 
-/** Where the order is not known a row stays, as it is now, and a new one is the last, in the order of the changes. */
+/** If the order is unknown, a changed row keeps its position, and new rows come last, in the order of the changes. */
 const stays = (world, rows, unknown) => [{ name: "", rows: [...world[0].rows.filter(([id]) => rows.has(id)).map(([id]) => rows.get(id)), ...unknown] }];
 
 const byID = term("id");

@@ -1,5 +1,5 @@
-// The other half of protocol 3.3, as plainly as it can be said: two results in, a patch out. No cleverness: what
-// stays in order is found by trying, since results here are small.
+// The server's half of protocol 3.3 in its simplest form: makes a patch from two results. Results are small here, so
+// rows that stay in order are found by trying.
 
 export function randomNumbers(seed) {
   let state = seed * 2654435761 % 2 ** 32;
@@ -77,7 +77,9 @@ function places(world) {
   return result;
 }
 
-/** Ids of rows that may stay where they are: the longest common order of one section, by the textbook's table. */
+/**
+ * Ids of rows that may stay where they are: the longest common order of one section, by the textbook's dynamic program.
+ */
 function stayers(before, after) {
   const lengths = Array.from({ length: before.length + 1 }, () => new Array(after.length + 1).fill(0));
   for (let i = before.length - 1; i >= 0; i -= 1) {
@@ -98,7 +100,7 @@ function stayers(before, after) {
 const differences = (before, after) => Object.fromEntries(
   ["id", "name", "depth"].flatMap((column, index) => (before[index] === after[index] ? [] : [[column, after[index]]])));
 
-/** @returns the patch, and the old and new offsets of rows that neither went nor moved */
+/** @returns the patch, and the the old and new offsets of rows that were neither deleted nor moved */
 export function makePatch(world, next, window, from, to) {
   const [before, after] = [places(world), places(next)];
   const both = new Set(world.map(({ name }) => name).filter((name) => next.some((other) => other.name === name)));
@@ -149,7 +151,7 @@ export function makePatch(world, next, window, from, to) {
 const isInside = (offset, window) =>
   offset !== undefined && (!window || (offset >= window.offset && offset < window.offset + window.limit));
 
-/** Where the window goes: with the first of its rows that stays, or as near to its old offset as the result allows. */
+/** The window's new position: it follows the first of its rows that stays, or keeps its offset as far as possible. */
 function shifted(window, survivors, total) {
   if (window.offset === 0) return window;
   const first = survivors.find(([from]) => isInside(from, window));

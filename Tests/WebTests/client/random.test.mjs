@@ -1,4 +1,4 @@
-// Random patches, written by a plain writer that knows both results, read by the client.
+// The client applies random patches, made by a plain writer that knows both results.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply } from "../../../public/client/apply.js";
@@ -43,7 +43,7 @@ for (const isWindowed of [false, true]) {
   });
 }
 
-/** Each adapter's changes, done to the old result as their models say, lead to the new one. */
+/** Checks that each adapter's changes, applied to the old result, lead to the new one. */
 function checkAdapters(before, after, patch, world, next, context) {
   const ids = (rows) => rows.map(([id]) => id);
   const [old, now] = [ids(rowsOf(world)), ids(rowsOf(next))];
@@ -69,7 +69,7 @@ function checkAdapters(before, after, patch, world, next, context) {
   checkDelegate(event, world, next, context);
 }
 
-/** Where a row that comes will stand in the end: it says so itself when its contents are held. */
+/** The final index of an inserted row, known from its contents if they are held. */
 function finalIndex(now, row, index) {
   return row ? now.indexOf(row.id) : index;
 }

@@ -48,6 +48,6 @@ test("it stays balanced: a long history of single rows does not make looking dee
   for (let step = 0; step < 20_000; step += 1) {
     sequence = sequence.replacing(random(sequence.length), random(2), RowSequence.of(rows(random(3), () => step)));
   }
-  // An AVL tree of so many leaves has fewer levels than this; each level is looked at once.
+  // The limit for the levels of an AVL tree with this many leaves.
   assert.ok(sequence.depth <= 1.45 * Math.log2(sequence.length) + 2, String(sequence.depth));
 });

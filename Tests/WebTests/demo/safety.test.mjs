@@ -1,4 +1,4 @@
-// No data ever becomes markup or program: what could do that is not in the sources at all.
+// No data can become markup or code, because the sources do not use functions that could do that.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The active row and the anchor of the view, led through random changes of a list.
+// The active row and the anchor of the view, followed through random changes of a list.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { apply } from "../../../public/client/apply.js";
@@ -9,7 +9,7 @@ import { changed, makeWorld, makePatch, randomNumbers, snapshotOf } from "../cli
 
 const idsOf = (world) => world.flatMap(({ rows }) => rows.map(([id]) => id));
 
-/** A change event, and the world that it leads to. */
+/** Makes a random change: its event, and the world after it. */
 function step(world, state, random, version) {
   const next = changed(world, random);
   const { patch } = makePatch(world, next, state.window, String(version - 1), String(version));
@@ -40,7 +40,7 @@ test("it is the same row wherever it goes, and one that stayed when it is delete
       const remaining = idsOf(world).slice(idsOf(world).indexOf(id) + 1).filter((other) => ids.includes(other));
       const isNext = ids[active.offset] === remaining[0];
       const isMove = event.patch.moved?.length > 0 || event.patch.sectionsDeleted?.length > 0;
-      // Rows that move at the same time are no row to go on with.
+      // If rows move in the same change, the next row is not determined.
       if (remaining.length > 0 && !isMove) assert.ok(isNext, `seed ${seed}`);
     }
   }
@@ -98,7 +98,7 @@ test("changes between two frames add up: the anchor and the marks are where they
       const { next, event } = step(world, state, random, version);
       pending.add(event);
       for (const offset of event.changes.moved) moved.add(idsOf(next)[offset]);
-      // A row that leaves a deleted section, or enters a new one, does not move but starts anew.
+      // A row that leaves a deleted section, or enters a new one, does not move but is a new element.
       if (event.patch.sectionsDeleted?.length || event.patch.sectionsInserted?.length) moved.add(ids[anchor]);
       ({ world, state } = { world: next, state: event.after });
     }

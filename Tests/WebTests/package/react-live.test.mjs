@@ -1,4 +1,4 @@
-// The hook against the real server: whatever a component asks for and whatever others write, in the end it shows what
+// The hook against the real server: whatever a component requests and other programs write, in the end it shows what
 // SQLite selects.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ const wheres = ["id % 2 = 0", "depth > 40", "name < 'm'", "1"];
 const orders = ["name", "depth DESC", "id"];
 const windows = [undefined, { offset: 0, limit: 7 }, { offset: 5, limit: 10 }, { offset: 0, limit: 7 }, { offset: 12, limit: 3 }];
 const wanted = () => ({ query: { from: "well", where: one(wheres), orderBy: [one(orders)] }, options: { window: one(windows), suspense: random(2) === 0 } });
-/** A window that does not begin at 0 stays on its rows, so the state says where it is now. */
+/** A window that does not begin at 0 follows its rows, so its present offset is read from the state. */
 const selected = ({ query }, window) =>
   `SELECT id, name, depth FROM well WHERE ${query.where} ORDER BY ${query.orderBy}, id LIMIT ${window?.limit ?? -1} OFFSET ${window?.offset ?? 0}`;
 

@@ -1,4 +1,4 @@
-// Shared by tests of the hook: components, a socket whose other end the test plays, and an eye on React's warnings.
+// Shared parts of the hook's tests: components, a socket whose other end is the test, and a record of React's warnings.
 import assert from "node:assert/strict";
 import { Component, createElement as h, memo, StrictMode, Suspense } from "react";
 import renderer from "react-test-renderer";
@@ -9,7 +9,7 @@ import { FakeSocket, turns } from "../client/fake-socket.mjs";
 export const { act } = renderer;
 globalThis.IS_REACT_ACT_ENVIRONMENT = true;
 
-/** React's warnings; tests end without any. */
+/** React's warnings. A test must end without any. */
 export const complaints = [];
 console.error = (...words) => complaints.push(words.map(String).join(" "));
 

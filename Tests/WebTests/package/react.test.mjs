@@ -133,7 +133,7 @@ for (const [kind, wrap] of Object.entries(kinds)) {
     await say({ type: "error", code: "no_such_table", message: "bnk", retryable: false, fatal: true }, open()[0]);
     assert.equal(shown(it), "no_such_table");
     assert.deepEqual(open(), []);
-    // React says itself what a boundary has caught.
+    // React itself logs errors that a boundary has caught.
     complaints.length = 0;
     await it.close();
   });

@@ -25,7 +25,7 @@ for (const tsc of compilers) {
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
         compilerOptions: {
           strict: true, noEmit: true, target: "es2022", module, moduleResolution, jsx: "react-jsx", lib: ["es2022", "dom", "dom.iterable"],
-          // Debian's types of React import some that Debian does not have.
+          // Debian's types of React import other types that Debian lacks.
           skipLibCheck: true, types: [],
         },
         files: ["app.tsx"],

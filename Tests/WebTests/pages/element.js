@@ -1,15 +1,15 @@
-// Observed by the tests: events as they come, layout shifts, frames, violations of the Content-Security-Policy.
+// Records for the tests: events, layout shifts, frames, and violations of the Content-Security-Policy.
 const seen = { activate: [], error: [], status: [], range: [], shifts: 0, violations: [] };
 globalThis.seen = seen;
 
 document.addEventListener("securitypolicyviolation", (event) => seen.violations.push(event.violatedDirective));
 new PerformanceObserver((entries) => {
-  // Shifts right after an input count too: nothing here may jump.
+  // Shifts right after an input count too, because nothing may jump here.
   for (const entry of entries.getEntries()) seen.shifts += entry.value;
 }).observe({ type: "layout-shift", buffered: true });
 
 const list = document.getElementById("list");
-// Also while it is in no document.
+// Tests can reach the list even while it is not in a document.
 globalThis.list = list;
 for (const type of ["activate", "error", "status", "range"]) {
   list.addEventListener(type, (event) => {
@@ -17,7 +17,7 @@ for (const type of ["activate", "error", "status", "range"]) {
   });
 }
 
-/** Rows in view from top to bottom: offset, name (null while it is awaited), top below that of the list. */
+/** Rows in view from top to bottom: offset, name (null while it is awaited), top relative to the list's. */
 globalThis.rowsInView = (element = list) => {
   const view = element.querySelector(".live-scroller").getBoundingClientRect();
   return [...element.querySelectorAll(".live-row:not(.live-leaving)")].filter((row) => {
@@ -30,7 +30,7 @@ globalThis.rowsInView = (element = list) => {
   ]).sort(([, , left], [, , right]) => left - right);
 };
 
-/** Scrolls to and fro for a while as a wheel does; resolves with the frames in a second, and the longest of them. */
+/** Scrolls to and fro for a while like a wheel; resolves with the frames a second, and the longest frame. */
 globalThis.scrolling = (seconds) => new Promise((resolve) => {
   const scroller = list.querySelector(".live-scroller");
   const start = performance.now();

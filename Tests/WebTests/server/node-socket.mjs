@@ -69,7 +69,7 @@ export class NodeSocket {
     this.#connection?.end();
   }
 
-  /** The connection breaks: what was sent is sent, what is on its way back is lost. */
+  /** Breaks the connection: sent messages still arrive, and messages on their way back are lost. */
   break() {
     this.#connection?.destroy();
     this.#closed();

@@ -1,4 +1,4 @@
-// Writes that show at once against a real server, with the sqlite3 shell writing as well, and connections that break.
+// Writes that show at once against a real server, while the sqlite3 shell writes too, and connections break.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

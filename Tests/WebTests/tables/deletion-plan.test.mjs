@@ -1,4 +1,4 @@
-// Rows that are deleted with a row, and come back: SQLite itself decides which.
+// Rows that are deleted with a row, and restored: SQLite itself is the oracle.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
@@ -48,7 +48,7 @@ function run(...statements) {
 }
 
 const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
-/** Everything, one row for each row, with its number where it has a hidden one. */
+/** A SELECT of all rows of all tables, with their rowids if these are hidden. */
 const everything = tables.map(({ name, columns }) => {
   const number = name === "serial" ? "rowid" : "0";
   return `SELECT '${name}' AS t, ${number} AS r, json_array(${columns.map((each) => quoted(each.name)).join(", ")}) AS v FROM ${quoted(name)}`;
@@ -82,8 +82,7 @@ test("what goes with a row, changes or forbids it is what SQLite then does", () 
 });
 
 /**
- * What the feed says of a deletion: deletions first, in no order that a parent would come before its child in, then
- * updates.
+ * The feed's changes for a deletion: first the deletions, in random order of parents and children, then the updates.
  */
 function changesBy(name, key, seed) {
   const before = run(everything);
@@ -110,7 +109,7 @@ test("all rows of a deletion come back, parents first, under their rowids, with 
     if (run(countingOf(catalogue, catalogue.find(name), [key]).statement).some(({ effect, n }) => effect === "refusing" && n > 0)) continue;
     for (const seed of [3, 5, 11]) {
       const statements = restoring(catalogue, changesBy(name, key, seed));
-      // `-bail`: the first refusal ends it.
+      // `-bail` ends the script at the first error.
       const script = [`${schema}\nDELETE FROM ${quoted(name)} WHERE ${isRow(key)}`, "BEGIN", ...statements.map(text), "COMMIT", everything].join(";\n");
       const found = execFileSync("sqlite3", ["-json", "-bail", ":memory:", `${script};`], { encoding: "utf8" });
       assert.deepEqual(JSON.parse(found), before, `${name} ${JSON.stringify(key)}`);

@@ -34,9 +34,9 @@ test("what is no number is doubted in a column of numbers", () => {
   fits("REAL", "-1e3", -1000);
   fits("INTEGER", "9007199254740993", 9007199254740993n);
   fits("NUMERIC", "", null);
-  // As the column has them.
+  // Values in the same form as the column's.
   fits("NUMERIC", "7,25", "7,25", ["12,50"]);
-  // SQLite takes unknown types for numbers; people do not.
+  // SQLite treats unknown types as numeric; users do not expect that.
   for (const type of ["STRING", "JSON", "UUID", "TEXT", "VARCHAR(9)", ""]) fits(type, "x,y", "x,y");
 });
 
@@ -54,11 +54,11 @@ test("what is no date is doubted in a column of dates", () => {
   fits("DATE", "2026-01-31 09:30:00", "2026-01-31 09:30:00", ["1992-05-01 00:00:00"]);
   fits("TIME", "09:30", "09:30");
   warns("TIME", "half past", "half past", /no time/);
-  // Numbers, where the column has numbers.
+  // A number fits if the column has numbers.
   warns("DATETIME", "1700000000", 1700000000, /no date.*2026/, ["2026-01-01"]);
   warns("DATETIME", "2026-01-31", "2026-01-31", /has them: 1700000000/, [1700000000]);
   fits("DATETIME", "1700000001", 1700000001, [], 1700000000);
-  // A column of texts that all are dates.
+  // A text column whose values all are dates.
   const dates = ["2026-01-01", "2026-01-02", "2026-01-03"];
   warns("TEXT", "tomorrow", "tomorrow", /no date/, dates);
   fits("TEXT", "", null, dates);

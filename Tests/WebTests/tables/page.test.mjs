@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { pageFor } from "../../../public/browser/pages.js";
 
-// The schema is not preloaded: the page would take an answer that was asked for without its token.
+// The schema is not preloaded, because a preload would request it without the page's token.
 test("the page asks for one script and one style sheet", () => {
   const html = readFileSync(new URL("../../../public/index.html", import.meta.url), "utf8");
   const asked = [...html.matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)].map(([, path]) => path);

@@ -14,7 +14,7 @@ const orders = { name: "orders", kind: "table", columns: [column("id", "INTEGER"
 /** A value as a literal of SQL. */
 const literal = (value) => (typeof value === "number" ? String(value) : `'${value.replaceAll("'", "''")}'`);
 
-/** SQLite's own answer: ids of rows, one by one. */
+/** SQLite's own answer: the ids of the rows. */
 function ids(query, rows) {
   const { from, where, orderBy = [], params = {} } = plainQuery(query);
   const condition = (where ?? "1").replace(/:v\d+/g, (name) => literal(params[name.slice(1)]));

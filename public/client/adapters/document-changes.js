@@ -29,9 +29,9 @@ export function documentChanges({ patch, before, after }) {
 }
 
 /**
- * Insertions and moves, ascending by where they lead. When it is the turn of one, all rows that belong before it are
- * in their places; only rows that are yet to move may stand between them. So its place is its offset in the result
- * plus how many of those stand before it, and that is a matter of how many rows stay before each of them.
+ * Insertions and moves, ascending by their new offsets. When one is applied, all rows that belong before it are in
+ * place; between them there may still be rows that have not moved yet. So its index is its offset in the result plus
+ * the number of such rows before it. Which of them are before it follows from how many staying rows precede each.
  *
  * @template {object} R @template {Key} K @param {{from: number, to: number}[]} arrivals
  * @param {number[]} deletions old offsets, ascending @param {import("../../freshet.js").ListState<R, K>} after
@@ -39,16 +39,16 @@ export function documentChanges({ patch, before, after }) {
  */
 function placed(arrivals, deletions, after) {
   const movers = arrivals.map(({ from }) => from).filter((from) => from >= 0).sort((left, right) => left - right);
-  // How many rows that stay stand before each mover.
+  // For each mover, the number of staying rows before it.
   const staying = movers.map((from, index) => from - countBelow(deletions, from) - index);
   const waiting = new Counter(movers.length);
   return arrivals.map(({ from, to }, index) => {
     const staysBefore = to - index;
-    // Waiting movers with as many staying rows before them come after the row that is placed.
+    // Waiting movers with the same number of staying rows before them come after the placed row.
     const place = () => to + waiting.before(countBelow(staying, staysBefore));
     if (from < 0) return { type: "added", row: after.at(to), oldIndex: -1, newIndex: place() };
     const mover = countBelow(movers, from);
-    // Before it: staying rows, rows placed among them, and movers that wait.
+    // The old index counts the staying rows, placed rows and waiting movers before it.
     const oldIndex = staying[mover] + placedBefore(arrivals, index, staying[mover]) + waiting.before(mover);
     waiting.remove(mover);
     return { type: "modified", row: after.at(to), oldIndex, newIndex: place() };
@@ -56,8 +56,8 @@ function placed(arrivals, deletions, after) {
 }
 
 /**
- * How many of the first `index` arrivals have at most `staying` staying rows before them: those stand before a mover
- * that has as many. Arrivals come in the order of theirs, so it is found by halves.
+ * How many of the first `index` arrivals have at most `staying` staying rows before them: these are before a mover with
+ * that number. The numbers ascend, so a binary search finds it.
  *
  * @param {{to: number}[]} arrivals @param {number} index @param {number} staying
  */
@@ -84,7 +84,7 @@ function countBelow(ascending, bound) {
   return low;
 }
 
-/** Which of `length` things are still there, counted up to any of them in O(log n): a Fenwick tree. */
+/** A set of indexes below `length` that counts its members below any index in O(log n): a Fenwick tree. */
 class Counter {
   /** @type {number[]} */
   #sums;

@@ -1,5 +1,5 @@
 // @ts-check
-/** A list as React's `useSyncExternalStore` wants it. */
+/** A list in the form of React's `useSyncExternalStore`. */
 
 /**
  * @template {object} R @template {import("../../freshet.js").Key} K

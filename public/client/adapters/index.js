@@ -1,5 +1,5 @@
 // @ts-check
-/** Changes in the shapes that people know from elsewhere. */
+/** Changes in the forms that other libraries use. */
 
 export { changeSet } from "./change-set.js";
 export { documentChanges } from "./document-changes.js";

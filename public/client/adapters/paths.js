@@ -5,8 +5,8 @@
 /** @typedef {import("../../freshet.js").Message} Message */
 
 /**
- * The rows that a patch is about, those of sections that come or go as well; `deleted` and the first of two in old
- * coordinates, all else in new ones.
+ * The paths of the rows in a patch, including those of inserted and deleted sections. `deleted` and the first of two
+ * paths are old coordinates; all others are new ones.
  *
  * @param {Message} patch @param {ListState} before @param {ListState} after
  * @returns {{deleted: IndexPath[], inserted: IndexPath[], moved: IndexPath[][], updated: IndexPath[][]}}

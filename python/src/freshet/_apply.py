@@ -89,7 +89,7 @@ def _updated(members: Mapping[str, Any], changes: Optional[Message]) -> Mapping[
 
 
 def _taken_out(sequence: RowSequence, steps: PatchSteps, patch: Message) -> Tuple[RowSequence, Dict[int, Optional[Values]]]:
-    """Steps 1 and 2: the rows that stay, and those that are carried elsewhere, by their old offsets."""
+    """Steps 1 and 2: removes rows, and keeps those that move by their old offsets."""
     offsets = [steps.old_offset(move[0]) for move in patch.get("moved", ())]
     carried = {offset: sequence.at(offset) for offset in offsets}
     for start, count in reversed(steps.removals):
@@ -104,7 +104,7 @@ def _put_in(
     carried: Dict[int, Optional[Values]],
     columns: Tuple[str, ...],
 ) -> RowSequence:
-    """Steps 3 and 4: what came, ascending. A row without contents is a hole."""
+    """Steps 3 and 4: inserts new and moved rows, ascending. A row without contents is a hole."""
     contents: Dict[int, List[Values]] = {}
     for index, section in patch.get("sectionsInserted", ()):
         if section.get("rows"):
@@ -157,7 +157,8 @@ def _within(sequence: RowSequence, window: Optional[Window]) -> RowSequence:
 
 
 def _checked(state: ListState[Row], total: Optional[int]) -> ListState[Row]:
-    """A client counts along: a total, or a number of held rows, that is not what it should be means that it has lost its way."""
+    """Checks the numbers of all rows and of held rows against the server's. A difference means that the client's state
+    is wrong."""
     if total is not None and total != state.total:
         raise MismatchError(f"{state.total} rows where the server has {total}")
     offset, limit = state.window or (0, state.total)

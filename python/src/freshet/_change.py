@@ -1,4 +1,4 @@
-"""One step of a live list, as those who iterate it see it."""
+"""One step of a live list, as yielded by iterating it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Change(Generic[Row]):
         return self.message if self.kind == "patch" else None
 
     def differences(self) -> Differences[Row]:
-        """Rows that came, went and changed, among those that are held before and after. It costs as much as rows are held."""
+        """Inserted, deleted and changed rows, among those held before and after. The cost is proportional to the held
+        rows."""
         after = self.state
         before = after.replacing(sequence=None) if self.before is None else self.before
         old = {before.key_of(values): values for values in before.values}

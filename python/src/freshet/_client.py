@@ -119,7 +119,7 @@ class Client:
 
     @property
     def error(self) -> Optional[FreshetError]:
-        """Why there is no connection, or what is wrong with the token; None when all is well."""
+        """The error of the connection or of the token; None if both are fine."""
         refused = self._keeper.error if self._keeper else None
         return refused or (self._connection.error if self._connection else None)
 
@@ -351,7 +351,7 @@ class Client:
             self._keeper.lost()
         for each in list(self._lists.values()):
             each.lost()
-        # Pings are answered by the connection that they were sent on, and what has a name is asked for again.
+        # Messages without `once` fail with the connection that they were sent on; the others are sent again.
         for name, pending in list(self._pending.items()):
             if "once" not in pending.message:
                 self._fail(name, "disconnected", "The connection broke before the answer came: it may have been done.")

@@ -1,4 +1,4 @@
-"""A connection that comes back: one JSON object per message, capped exponential back-off with jitter."""
+"""A connection that reconnects: one JSON object per message, capped exponential back-off with jitter."""
 
 from __future__ import annotations
 
@@ -130,7 +130,8 @@ class Connection:
             self._opened()
             while True:
                 message = parsed(await socket.recv())
-                # Here, not when it opens: a proxy whose server is down may take connections only to drop them.
+                # Failures are reset here, and not when the socket opens: a proxy whose server is down may accept
+                # connections and drop them.
                 self._failures = 0
                 self._received(message)
         except ConnectionClosed as error:

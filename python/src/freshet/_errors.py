@@ -1,4 +1,4 @@
-"""A refusal of the server, or the fate of the connection."""
+"""Errors that the server sent, and errors of the connection."""
 
 from __future__ import annotations
 

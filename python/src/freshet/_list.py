@@ -1,4 +1,4 @@
-"""One query, followed: its newest state, and what may be asked of it."""
+"""A query that is followed: its newest state, and the requests that it allows."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class LiveList(Generic[Row]):
         self._status = "connecting"
         self._latest: Optional[Change[Row]] = None
         self._news = asyncio.Event()
-        # A new snapshot was requested: nothing counts before it comes.
+        # Whether a new snapshot was requested: patches are ignored until it comes.
         self._is_resyncing = False
         self._failures = 0
         # Whether the server has no subscription: it refused the last one.
@@ -315,7 +315,7 @@ class LiveList(Generic[Row]):
             raise FreshetError("closed", "The list is closed.")
         if self._status == "failed" and kind != "requery" and self.error:
             raise self.error
-        # Cancelling one of those who wait does not cancel what the others wait for.
+        # Cancelling one waiting task must not cancel the answer that others wait for.
         return asyncio.shield(self._requests.ask(kind, members, accepted))
 
     def _take(self, message: Message) -> None:

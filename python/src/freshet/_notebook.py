@@ -1,4 +1,4 @@
-"""A list that moves in a notebook: one display, updated with each change. Needs IPython."""
+"""A live list in a notebook: one display, updated with each change. Needs IPython."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def _follow(live: LiveList[Any], handle: Any, rows: int, interval: float) 
         before = shown(state, rows) if state.is_complete else None
         state, status = live.state, live.status
         handle.update(_bundle(live, rows, before), raw=True)
-        # Many changes are one picture.
+        # Combine many changes into one redraw.
         await asyncio.sleep(interval)
     handle.update(_bundle(live, rows, None), raw=True)
 

@@ -9,7 +9,7 @@ from websockets.frames import Close
 
 from ._errors import FreshetError
 
-# The query does not compile at the moment: a migration may be under way, and bring back what it took away.
+# Codes of queries that do not compile at the moment: a running migration may bring the table or column back.
 _OF_SCHEMAS = ("no_such_table", "no_such_column", "schema_changed")
 _OF_IDENTITY = ("unauthenticated", "not_allowed")
 
@@ -56,5 +56,5 @@ def back_off(failures: int) -> float:
 
 
 def failures_of(close: Optional[Close]) -> int:
-    """How many failures it counts for that a connection was closed so; None: it broke."""
+    """How many failures a close code counts as; None: the connection broke."""
     return 4 if close and close.code in _DISCOURAGING else 1

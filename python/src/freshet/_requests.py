@@ -160,7 +160,8 @@ class RequestQueue:
             return
         self._send({"type": request.kind, **request.members})
         if request.kind == "requery":
-            # A patch that was under way looks like the answer to `requery`; what is read after it does not.
+            # A patch that was on its way looks like the answer to `requery`. The answer to this `fetch` cannot be
+            # mistaken.
             self._send({"type": "fetch", "offset": 0, "limit": 0})
 
     def _settle(self, request: Request, value: Any) -> None:

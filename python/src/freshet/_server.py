@@ -31,7 +31,7 @@ class Server:
             text=True,
             errors="replace",
         )
-        # Also when the program ends without having stopped it.
+        # Ends the server also if the program ends without stopping it.
         self._finalizer = weakref.finalize(self, _end, self._process)
         found: list[str] = []
         is_known = threading.Event()
@@ -86,7 +86,8 @@ def serve(
 
 
 def _dying_with_its_parent() -> list[str]:
-    """A command that ends the server when this program is killed. Linux takes the thread that starts it for its parent."""
+    """A command that ends the server when this program is killed. To Linux, the thread that starts the command is its
+    parent."""
     setpriv = shutil.which("setpriv")
     return [setpriv, "--pdeathsig", "TERM"] if setpriv and threading.current_thread() is threading.main_thread() else []
 

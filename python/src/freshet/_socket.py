@@ -21,7 +21,7 @@ from ._values import Message
 #: A token, or a function that gives one whenever one is needed; it may be a coroutine function.
 TokenSource = Union[str, Callable[[], Union[str, Awaitable[str]]]]
 
-#: How long a silence is asked about, and how long an answer may take; seconds.
+#: Seconds of silence after which a ping is sent, and seconds that its answer may take.
 _SILENCE = 15
 _PATIENCE = 10
 #: Messages that are read ahead: then the socket is not read.

@@ -1,4 +1,5 @@
-"""The coordinates of one patch, docs/protocol.md 3.3: which rows go, which come, and where all are afterwards."""
+"""The coordinates of one patch, docs/protocol.md 3.3: which rows are removed and inserted, and where all rows are
+afterwards."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ _log = logging.getLogger("freshet")
 
 #: Id of the messages that carry a token.
 TOKEN_ID = "token"
-#: How long before it expires a token is renewed; one of a short life in the middle of it. Seconds.
+#: Seconds before its expiry at which a token is renewed; a short-lived one at half of its life.
 _LEAD = 30.0
-#: How long after a token was refused, or could not be had, the source is asked again: at first and at most.
+#: Seconds before the source is asked again after a refused or missing token: the first and the longest wait.
 _FIRST_RETRY = 1.0
 _LONGEST_RETRY = 15.0
-#: Timers do not wait longer; then what is left is waited for.
+#: The longest wait of a timer; a longer time takes several timers.
 _LONGEST_WAIT = 86_400.0
 
 

@@ -16,14 +16,14 @@ struct LogFollower {
   private let file: ReplicaFile
   private let subjects: LogSubjects
   private var reader: LogReader
-  /// Read, and not applied.
+  /// Batches that were read, and not applied yet.
   private var batches: [LogBatch] = []
   private var bytes = 0
   private var sequence: UInt64
-  /// Milliseconds in which nothing came although the publisher is further.
+  /// For how many milliseconds nothing came although the publisher is ahead.
   private var silence: Int64 = 0
 
-  /// The most that is applied in one transaction: readers wait for all of it.
+  /// The most that is applied in one transaction, because readers see nothing of it before its end.
   private static let most = (batches: 64, bytes: 4 << 20)
   private static let patience: Int64 = 2_000
 
@@ -35,12 +35,12 @@ struct LogFollower {
     reader = LogReader(after: file.position!)
   }
 
-  /// Returns when the log does not lead on, or after `stop`.
+  /// Follows the log. Returns when it does not continue from the file's position, or after `stop`.
   ///
   /// - Returns: nil when it must be called again, to continue.
   /// - Throws: `BrokerError`; anything else when a batch cannot be applied.
   mutating func run() throws -> Lost? {
-    // Where the place was known to be, first: the log may be long.
+    // The log may be long, so the known sequence is tried first.
     if sequence > 0 {
       switch try read(from: sequence) {
       case .ended: return nil
@@ -93,7 +93,7 @@ struct LogFollower {
     return .ended
   }
 
-  /// The log has nothing of where the file is.
+  /// The end for a log that does not contain the file's position.
   private func notHere() -> End {
     .lost(Lost(loss: .gap, epoch: reader.position.epoch, number: reader.position.number + 1))
   }
@@ -107,7 +107,7 @@ struct LogFollower {
     bytes = 0
   }
 
-  /// Whether nothing has come for long, although there is more: what was subscribed to may be gone.
+  /// Whether nothing has come for long although the publisher is ahead: the stream that was subscribed to may be gone.
   private mutating func isStale(_ milliseconds: Int64) -> Bool {
     guard let notice = replica.state.notice,
       notice.epoch != reader.position.epoch || notice.number > reader.position.number

@@ -5,26 +5,26 @@ package import Logging
 import Store
 import Synchronization
 
-/// Makes a file of a log, and keeps it so: a thread of its own, with the one connection that writes to the file.
+/// Makes a file from a log, and keeps it up to date: a thread of its own, with the only connection that writes to the
+/// file.
 ///
-/// What it does not have to do is as important: the file is an ordinary one, and the server follows it as it would any
-/// other.
+/// The file is an ordinary one: the server follows it as it would any other.
 package final class Replica: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
     /// Its present work, or the obstacle to it.
     package internal(set) var description = "starting"
     package internal(set) var batches = 0
-    /// Snapshots that were loaded, by why.
+    /// Numbers of loaded snapshots, by the reason for loading.
     package internal(set) var loads: [String: Int] = [:]
-    /// How often rows were compared with what the publisher had, and how often they were others.
+    /// How often rows were compared with the publisher's, and how often they differed.
     package internal(set) var comparisons = 0
     package internal(set) var divergences = 0
-    /// No comparison happens before.
+    /// The time before which no rows are compared.
     var comparesFrom = Instant.distantPast
     /// The publisher's last notice.
     var notice: PositionNotice?
-    /// When it was last known that nothing is missing, in milliseconds since 1970.
+    /// When the replica last had everything that the publisher had announced, in milliseconds since 1970.
     var confirmed: Int64?
   }
 
@@ -35,12 +35,12 @@ package final class Replica: Sendable {
   private let subjects: LogSubjects
   let worker = Worker()
   private let shared = Mutex(State())
-  /// After a snapshot that took the place of wrong rows nothing is compared for so long, and twice as long after each
-  /// further one: whatever the reason is, a replica has something better to do than to load snapshots.
+  /// How long nothing is compared after a snapshot that replaced wrong rows. The time doubles after each further one,
+  /// so that a lasting error does not keep the replica loading snapshots.
   private static let patience = Nanoseconds.milliseconds(60_000)
 
   /// - Parameter broker: the connection, which replicas of other files may share.
-  /// - Throws: for a file that is no replica's.
+  /// - Throws: `ForeignFile` if the file was not made by a replica.
   package init(
     _ path: String, _ settings: ReplicationSettings, _ broker: BrokerConnection, logger: Logger
   ) throws(ForeignFile) {
@@ -52,8 +52,8 @@ package final class Replica: Sendable {
     self.broker = broker
   }
 
-  /// - Parameter refused: called once, on the replica's thread, when another program has put a file of its own in the
-  ///   replica's place. The replica has ended by then.
+  /// - Parameter refused: called once, on the replica's thread, when another program has replaced the replica's file.
+  ///   The replica has ended by then.
   package func start(refused: @escaping @Sendable (ForeignFile) -> Void) {
     worker.start { [self] in
       do throws(ForeignFile) { try run() } catch {
@@ -63,7 +63,7 @@ package final class Replica: Sendable {
     }
   }
 
-  /// Has it end, without waiting for it.
+  /// Has the thread end, without waiting for it.
   package func requestStop() { worker.requestStop() }
 
   package func stop() { worker.stop() }
@@ -109,7 +109,7 @@ package final class Replica: Sendable {
       } catch let error as ReplicationFailure {
         wait(error.description)
       } catch {
-        // The file is not what the log says it is.
+        // The file's contents do not match the log.
         logger.error("the log cannot be applied: \(error)", metadata: ["path": "\(path)"])
         wait("the log cannot be applied: \(error)")
         if let position = file?.position {
@@ -156,7 +156,7 @@ package final class Replica: Sendable {
 }
 
 extension Replica {
-  /// The publisher has said how far it is.
+  /// Handles the publisher's notice of its position.
   func take(_ notice: PositionNotice) {
     let now = wallClockMilliseconds()
     note { state in
@@ -165,12 +165,12 @@ extension Replica {
     }
   }
 
-  /// Whether rows are compared with what the log says of them.
+  /// Whether rows are compared with the digests in the log.
   var comparesContents: Bool {
     settings.selfCheck != .off && MonotonicClock.system.now >= shared.withLock { $0.comparesFrom }
   }
 
-  /// Batches were applied.
+  /// Records that batches were applied.
   func reached(_ position: LogPosition, batches: Int, comparisons: Int = 0) {
     let now = wallClockMilliseconds()
     note { state in
@@ -191,7 +191,7 @@ extension Replica.State {
 
   /// For how long something may have been missing, in milliseconds; nil: since the start.
   package var lag: Int64? {
-    // The publisher speaks every quarter of a second.
+    // The publisher sends a notice every quarter of a second, so up to half a second is not lag.
     confirmed.map { max(0, wallClockMilliseconds() - $0 - 500) }
   }
 

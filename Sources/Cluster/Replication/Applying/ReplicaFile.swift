@@ -34,8 +34,8 @@ final class ReplicaFile {
   init(path: String, isPrivate: Bool = false) throws {
     opened = try Connection(path, .making, isPrivate: isPrivate)
     sqlite_disable_triggers(opened.raw)
-    // Checks of the writer's file are not repeated. A crash of the machine may undo the newest batches: they are
-    // applied again.
+    // Constraints were checked in the writer's file, so they are not checked again. A crash of the machine may undo the
+    // newest batches: they are applied again.
     try opened.run(
       """
       PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = NORMAL;
@@ -48,7 +48,7 @@ final class ReplicaFile {
 
   deinit { checkpoint?.close() }
 
-  /// After a whole database was copied, the WAL has all of it.
+  /// Truncates the WAL, which contains all of the database after a copy.
   func cutWAL() {
     if !WALResetBug.isPresent {
       try? PreparedStatement.run(connection, "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -76,9 +76,9 @@ final class ReplicaFile {
 
   /// Applies batches and notes the position that they lead to, in one transaction.
   ///
-  /// - Parameter comparing: whether rows are compared with what the batches say of them.
+  /// - Parameter comparing: whether rows are compared with the digests in the batches.
   /// - Returns: how often rows were compared.
-  /// - Throws: then nothing of it is in the file.
+  /// - Throws: the file is then unchanged.
   func apply(
     _ batches: [LogBatch], leadingTo position: LogPosition, sequence: UInt64, comparing: Bool
   ) throws -> Int {
@@ -103,7 +103,7 @@ final class ReplicaFile {
     return comparisons
   }
 
-  /// Waits for other programs that write to the file, which none should.
+  /// Begins the transaction. Waits for other programs that write to the file, although none should.
   private func begin() throws {
     while true {
       do throws(SQLiteFailure) { return try PreparedStatement.run(connection, "BEGIN IMMEDIATE") } catch {
@@ -172,7 +172,7 @@ final class ReplicaFile {
   }
 }
 
-/// Rows of a replica are not those that the publisher had at this place of the log.
+/// The error that rows of a replica differ from the publisher's at the same position.
 struct ContentsDiffer: Error {
   let table: String
 }

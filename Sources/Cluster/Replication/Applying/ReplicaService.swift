@@ -2,15 +2,15 @@ package import Broker
 import Ground
 import Synchronization
 
-/// Hears how far publishers are, and says how far the replicas of a server are: a thread for all of them.
+/// Receives the positions of publishers, and reports those of a server's replicas: one thread for all of them.
 package final class ReplicaService: Sendable {
   private let broker: BrokerConnection
   private let subjects: LogSubjects
-  /// By what their subjects begin with.
+  /// Replicas by the prefix of their subjects.
   private let known = Mutex<[String: Replica]>([:])
   private let worker = Worker()
 
-  /// - Parameter subjects: those of the file, or of each file of a folder.
+  /// - Parameter subjects: the subjects of the file, or of each file of a folder.
   package init(_ broker: BrokerConnection, _ subjects: LogSubjects) {
     self.broker = broker
     self.subjects = subjects

@@ -14,7 +14,7 @@ struct SchemaChange {
   /// - Parameter objects: all objects of the new schema.
   func lead(to objects: [SchemaObject]) throws {
     let wanted = Set(objects)
-    // Objects of a table are dropped with it, and views or triggers may not fit any more: those first.
+    // Triggers, views and indexes go first: they are dropped with their table, and may not fit the others any more.
     for type in ["trigger", "view", "index", "table"] {
       for object in try current() where object.type == type && !wanted.contains(object) { try drop(object) }
     }
@@ -22,7 +22,7 @@ struct SchemaChange {
     for type in ["table", "index", "view", "trigger"] {
       for object in objects where object.type == type && !present.contains(object) { try make(object) }
     }
-    // Other connections read the schema anew.
+    // A new schema version has other connections read the schema again.
     let version = try PreparedStatement(connection, "PRAGMA main.schema_version", isPersistent: false)
     let number = try version.step() ? version.integer(0) : 0
     version.reset()
@@ -48,7 +48,7 @@ struct SchemaChange {
     if object.isVirtual {
       return try edit { try enter("DELETE FROM main.sqlite_schema WHERE type = 'table' AND name = ?1", [object.name]) }
     }
-    // An index that SQLite made, and what its table's end has taken along.
+    // Skip indexes that SQLite made, and objects that were dropped with their table.
     guard object.sql != nil, try current().contains(object) else { return }
     if isSameName(object.name, "sqlite_sequence") { return try run("DELETE FROM main.sqlite_sequence") }
     try run("DROP \(object.type.uppercased()) main.\(quotedIdentifier(object.name))")
@@ -63,7 +63,7 @@ struct SchemaChange {
           [object.name, object.table, sql])
       }
     } else if isSameName(object.name, "sqlite_sequence") {
-      // SQLite makes it with the first table that needs it.
+      // SQLite makes `sqlite_sequence` with the first table that needs it.
       if try current().contains(where: { isSameName($0.name, object.name) }) { return }
       try run("CREATE TABLE main._freshet_sequence(id INTEGER PRIMARY KEY AUTOINCREMENT)")
       try run("DROP TABLE main._freshet_sequence")
@@ -76,7 +76,7 @@ struct SchemaChange {
 
   private func edit(_ body: () throws -> Void) throws {
     try run("PRAGMA writable_schema = ON")
-    // Also has this connection read the schema anew.
+    // RESET also has this connection read the schema again.
     defer { try? run("PRAGMA writable_schema = RESET") }
     try body()
   }

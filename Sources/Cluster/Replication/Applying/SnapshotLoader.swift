@@ -5,7 +5,7 @@ import Ground
 import Logging
 import Store
 
-/// Finds a snapshot from which the log leads on, fetches it, and puts it in the place of a replica's file.
+/// Finds a snapshot from which the log continues, fetches it, and replaces a replica's file with it.
 ///
 /// Owner: the replica's thread.
 struct SnapshotLoader {
@@ -19,12 +19,12 @@ struct SnapshotLoader {
 
   private var incoming: String { path + "-incoming" }
 
-  /// How long no piece may come, in milliseconds.
+  /// How long to wait for the next piece, in milliseconds.
   private static let patience: Int64 = 10_000
-  /// How long a snapshot that was asked for is waited for, in quarters of a second.
+  /// How long to wait for a requested snapshot before asking again, in quarters of a second.
   private static let askingInterval = 8
 
-  /// Where following ended: a snapshot has to be of the log's epoch, and at least of this number in that.
+  /// Where following ended: a snapshot of this epoch must have at least this number.
   struct Need: Equatable {
     var epoch: String
     var number: Int64
@@ -32,7 +32,7 @@ struct SnapshotLoader {
 
   /// - Parameter file: the existing file; nil without one.
   /// - Returns: false after `stop`.
-  /// - Throws: `ForeignFile` when there is one after all that is no replica's.
+  /// - Throws: `ForeignFile` if a file has appeared that was not made by a replica.
   func load(_ need: Need?, into file: ReplicaFile?) throws -> Bool {
     report("waiting for a snapshot")
     var (waits, asked) = (0, -Self.askingInterval)
@@ -57,7 +57,7 @@ struct SnapshotLoader {
     return false
   }
 
-  /// The newest snapshot, if the log leads on from it.
+  /// The newest snapshot, if the log continues from it.
   private func usable(_ need: Need?) throws(BrokerError) -> SnapshotIndex? {
     guard let index = try SnapshotIndex.newest(in: broker, subjects),
       let last = try broker.lastMessage(to: subjects.batches, in: subjects.log),
@@ -117,7 +117,7 @@ struct SnapshotLoader {
     report("installing a snapshot")
     try markPosition(index)
     if let file, try isLike(file) {
-      // In one transaction: lists go from the one state to the other.
+      // One transaction replaces the contents, so that lists get a patch.
       defer { SnapshotCopy.removeDatabase(incoming) }
       let source = try Connection(incoming, .making, isPrivate: true)
       try source.withRaw { try Connection.copy($0, into: file.connection) }
@@ -129,7 +129,7 @@ struct SnapshotLoader {
     unlink(path + "-wal")
     unlink(path + "-shm")
     if file == nil {
-      // Unlike a renaming, this takes no other file's place.
+      // Unlike rename(2), link(2) never replaces another program's file.
       guard link(incoming, path) == 0 else { throw ReplicationFailure("cannot put the snapshot at \(path)") }
       unlink(incoming)
     } else if rename(incoming, path) != 0 {
@@ -143,7 +143,7 @@ struct SnapshotLoader {
     try file.save(index.position, sequence: index.logSequence, time: index.time)
   }
 
-  /// Whether pages of the one can take the place of the other's while both are open.
+  /// Whether the snapshot's pages can be copied over the file's while both are open.
   private func isLike(_ file: ReplicaFile) throws -> Bool {
     let fresh = try Connection(incoming, .making, isPrivate: true)
     for pragma in ["page_size", "encoding", "auto_vacuum"] {

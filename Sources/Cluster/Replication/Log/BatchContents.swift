@@ -5,13 +5,13 @@ import LiveQuery
 enum BatchItem: UInt8 {
   /// All of the schema's objects, as they are from here on.
   case schema = 1
-  /// The table that what follows is about.
+  /// The table to which the following items belong.
   case table = 2
-  /// A row is gone: its key.
+  /// A row was deleted: its key.
   case delete = 3
-  /// A row came or changed: its values, those of the key first.
+  /// A row was inserted or updated: its values, with the key's first.
   case put = 4
-  /// All rows of the table are gone.
+  /// All rows of the table are deleted.
   case clear = 5
   /// `user_version` and `application_id` of the file.
   case header = 6
@@ -19,7 +19,7 @@ enum BatchItem: UInt8 {
   case digest = 7
 }
 
-/// A table as the log names it: what it takes to write its rows.
+/// A table in the log, with all that is needed to write its rows.
 struct LogTable: Hashable, Sendable {
   var name: String
   /// Columns that have values of their own; the key's first.

@@ -1,14 +1,14 @@
 package import Broker
 import Foundation
 
-/// Which databases a folder's log has: a stream with the last word on each, for replicas to come.
+/// The databases of a folder's log: a stream with the last notice of each, for replicas that start later.
 package struct DatabaseIndex: Sendable {
   /// The writer's server's notice of a database.
   package struct Notice: Codable, Equatable, Sendable {
     package var name: String
-    /// It is gone, and its streams are.
+    /// Whether the database was removed, and its streams with it.
     package var isRemoved: Bool
-    /// When it was said, in milliseconds since 1970.
+    /// When the notice was sent, in milliseconds since 1970.
     package var time: Int64
 
     package init(_ name: String, isRemoved: Bool) {
@@ -52,7 +52,7 @@ package struct DatabaseIndex: Sendable {
     }
   }
 
-  /// The last word on each database.
+  /// The last notice of each database.
   package func all() throws(BrokerError) -> [Notice] {
     guard let state = try state(), state.messages > 0 else { return [] }
     let messages = try read()
@@ -64,12 +64,12 @@ package struct DatabaseIndex: Sendable {
     return notices
   }
 
-  /// The last word on each database, and what is said from then on.
+  /// The last notice of each database, and all later notices.
   package func read() throws(BrokerError) -> BrokerSubscription {
     try broker.read("\(prefix).*", of: configuration.name, from: 1)
   }
 
-  /// Takes the streams of a database out of the broker.
+  /// Deletes the streams of a database from the broker.
   package func removeStreams(of database: String) throws(BrokerError) {
     let subjects = LogSubjects(broker.address, database: database)
     for name in [subjects.log, subjects.snapshotStream] { try broker.remove(name) }

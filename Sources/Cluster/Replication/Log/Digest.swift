@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256, of bytes that come in pieces.
+/// The SHA-256 of bytes that arrive in pieces.
 struct Digest: ~Copyable {
   static let size = 32
   private let context = EVP_MD_CTX_new()

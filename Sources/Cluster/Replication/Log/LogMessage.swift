@@ -1,10 +1,10 @@
 import Ground
 
-/// A part of a batch, as one message of the log: no longer than the broker takes.
+/// A part of a batch, as one message of the log, within the broker's limit of length.
 package struct LogMessage: Equatable, Sendable {
   private static let magic: [UInt8] = [0xF5, 0x4C]
   private static let version: UInt8 = 1
-  /// More than a message takes in addition to its contents.
+  /// An upper bound of a message's bytes in addition to its contents.
   static let overhead = 512
 
   package var kind: LogBatch.Kind
@@ -24,7 +24,7 @@ package struct LogMessage: Equatable, Sendable {
 
   /// The parts of a batch.
   ///
-  /// - Parameter longest: what a message may take, in bytes.
+  /// - Parameter longest: the most bytes that a message may have.
   package static func parts(of batch: LogBatch, after position: LogPosition, longest: Int) -> [LogMessage] {
     let size = max(1, longest - overhead)
     let hash = batch.number == 0 ? position.hash : batch.hash(after: position.hash)

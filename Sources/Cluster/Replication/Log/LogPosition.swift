@@ -1,6 +1,6 @@
 import Ground
 
-/// How far the log was made, or applied: the state of the file after a batch.
+/// How far the log was published or applied: the state of the file after a batch.
 package struct LogPosition: Equatable, Sendable {
   /// New with every start of the publisher, and when its file is replaced. `hello` sends it to clients.
   package var epoch: String
@@ -20,7 +20,7 @@ extension LogPosition {
     self.init(epoch: epoch, number: 0, commit: commit, hash: digest.value())
   }
 
-  /// After one more batch.
+  /// The position after one more batch.
   package func after(_ batch: LogBatch) -> LogPosition {
     LogPosition(epoch: epoch, number: batch.number, commit: batch.commit, hash: batch.hash(after: hash))
   }
@@ -31,18 +31,18 @@ package struct LogBatch: Equatable, Sendable {
   package enum Kind: UInt8, Sendable {
     /// An epoch begins; nothing changed.
     case beginning = 0
-    /// Rows, and what else `BatchContents` has.
+    /// Changed rows, and the other items of `BatchContents`.
     case changes = 1
-    /// More changed than the log carries: replicas before it need a snapshot.
+    /// More changed than the log carries: replicas that have not passed it need a snapshot.
     case cut = 2
   }
 
   package var kind: Kind
   package var epoch: String
-  /// When the epoch began, in milliseconds since 1970: of two publishers the one that began later is right.
+  /// When the epoch began, in milliseconds since 1970: of two publishers, the one that began later prevails.
   package var began: Int64
   package var number: Int64
-  /// The number of the state that it leads from, and to.
+  /// The commit numbers of the states before and after the batch.
   package var commitBefore: Int64
   package var commit: Int64
   /// When it was made, in milliseconds since 1970.

@@ -1,13 +1,13 @@
-/// Puts batches together out of messages, and knows whether each follows on what was applied: pure, for a model of it
-/// is in docs/replication.pml. A broker may repeat messages, lose some of the newest that it had acknowledged, and be
-/// given them again; messages come in their order otherwise. The publisher may end in the middle of a batch.
+/// Assembles batches from messages, and checks that each follows what was applied. Pure, because docs/replication.pml
+/// has a model of it. A broker may repeat messages, lose some of the newest that it had acknowledged, and be given them
+/// again; messages come in their order otherwise. The publisher may end in the middle of a batch.
 package struct LogReader: Sendable {
   package enum Outcome: Equatable, Sendable {
-    /// Nothing to be done: a part, or something that was applied before.
+    /// Nothing to do: a part of a batch, or something that was applied before.
     case nothing
     /// To be applied now.
     case batch(LogBatch)
-    /// The log does not lead on from what was applied.
+    /// The log does not continue from what was applied.
     case lost(Loss)
   }
 
@@ -15,11 +15,11 @@ package struct LogReader: Sendable {
   package enum Loss: String, Equatable, Sendable {
     /// Batches are missing.
     case gap
-    /// The log has another history than the one that was applied.
+    /// The log's history differs from the one that was applied.
     case fork
     /// The publisher has started anew, or its file was replaced.
     case epoch
-    /// The publisher has said that what changed is not in the log.
+    /// The publisher has announced changes that are not in the log.
     case cut
     /// A message is not one of a log of this version.
     case malformed
@@ -27,7 +27,7 @@ package struct LogReader: Sendable {
 
   /// The position up to which the log is applied.
   package private(set) var position: LogPosition
-  /// Whether the place in the log was found; before that, whatever is not about it is passed over.
+  /// Whether the position was found in the log. Until then, messages of other positions are skipped.
   package private(set) var isInPlace = false
   /// Parts of the next batch.
   private var parts: [LogMessage] = []
@@ -40,7 +40,7 @@ package struct LogReader: Sendable {
     if message.number < position.number { return .nothing }
     if message.number == position.number {
       if message.hash != position.hash { return lost(.fork) }
-      // The end of what was applied last: reading continues here.
+      // This message ends the batch that was applied last: the log continues here.
       isInPlace = isInPlace || message.isLast
       return .nothing
     }
@@ -50,7 +50,7 @@ package struct LogReader: Sendable {
     return add(message)
   }
 
-  /// A part of the next batch.
+  /// Adds a part of the next batch.
   private mutating func add(_ message: LogMessage) -> Outcome {
     if message.part == 0 {
       parts = [message]
@@ -73,10 +73,10 @@ package struct LogReader: Sendable {
     return .batch(batch)
   }
 
-  /// A batch was applied.
+  /// Records that a batch was applied.
   package mutating func advance(past batch: LogBatch) { position = position.after(batch) }
 
-  /// The stream is read anew, from another place.
+  /// Called before the stream is read again from another sequence.
   package mutating func startOver() {
     isInPlace = false
     parts = []

@@ -1,6 +1,6 @@
 package import Broker
 
-/// The names of a log's streams and subjects: of a file, or of one of those of a folder.
+/// The names of a log's streams and subjects: of a single file, or of one file of a folder.
 package struct LogSubjects: Sendable {
   /// The stream of batches.
   package let log: String
@@ -15,13 +15,13 @@ package struct LogSubjects: Sendable {
     prefix = "freshet.\(log)"
   }
 
-  /// - Parameter database: of a folder.
+  /// - Parameter database: the name of a database in a folder.
   package init(_ address: BrokerAddress, database: String) {
     self.init(address, token: Self.token(of: database))
   }
 
   private init(_ address: BrokerAddress, token: String) {
-    // No address has = in it, and after that in a token come digits: no two streams have one name.
+    // Addresses contain no =, and in tokens digits or an h follow each =, so no two streams have the same name.
     log = "\(address.stream)=\(token)"
     snapshotStream = "\(log)=snapshots"
     prefix = "freshet.\(address.stream).db.\(token)"
@@ -30,16 +30,16 @@ package struct LogSubjects: Sendable {
   /// The subjects of all databases of a folder, to listen to.
   package static func ofEach(_ address: BrokerAddress) -> LogSubjects { LogSubjects(address, token: "*") }
 
-  /// The subjects of a folder as a whole. They are among those of `ofEach`, and no database's.
+  /// The subjects of a folder as a whole. `ofEach` includes them, and no database has them.
   package static func ofAll(_ address: BrokerAddress) -> LogSubjects { LogSubjects(address, token: "=") }
 
   /// The one subject of `log`.
   package var batches: String { "\(prefix).log" }
-  /// The subjects of snapshots, and each of them: pieces of files, and what is behind them.
+  /// The subjects of snapshots together, and each of them: pieces of files, and the index after the pieces.
   package var snapshots: String { "\(prefix).snapshots.>" }
   package var snapshotPieces: String { "\(prefix).snapshots.pieces" }
   package var snapshotIndex: String { "\(prefix).snapshots.index" }
-  /// Requests to the writer's server and to all replicas.
+  /// The subjects of requests to the writer's server and to all replicas.
   package func writer(_ request: LogRequest) -> String { "\(prefix).writer.\(request.rawValue)" }
   package func replicas(_ request: LogRequest) -> String { "\(prefix).replicas.\(request.rawValue)" }
   package var allOfWriter: String { "\(prefix).writer.>" }
@@ -52,8 +52,8 @@ package struct LogSubjects: Sendable {
     return (parts.dropLast(2).joined(separator: "."), request)
   }
 
-  /// A name in a subject and in a stream's name, which may have neither points nor slashes: other bytes than letters,
-  /// digits, - and _ are written as = and two digits. Different names have different tokens.
+  /// A name as subjects and streams' names contain it, without dots and slashes: other bytes than letters, digits, -
+  /// and _ are written as = and two digits. Different names have different tokens.
   static func token(of database: String) -> String {
     let token = database.utf8.reduce(into: "") { token, byte in
       if BrokerAddress.isNameByte(byte) {
@@ -62,7 +62,7 @@ package struct LogSubjects: Sendable {
         token += "=" + hexadecimal(byte)
       }
     }
-    // Brokers keep a stream in a folder of its name.
+    // Brokers keep a stream in a folder of its name, so a long token is replaced by a digest.
     if token.utf8.count <= 120 { return token }
     let digest = Digest()
     digest.add(Array(database.utf8))
@@ -80,6 +80,6 @@ package enum LogRequest: String, Sendable {
   case transact
   /// Asks every server for its name and position.
   case status
-  /// To all replicas, without an answer: how far the writer is.
+  /// Announces the writer's position to all replicas, without an answer.
   case position
 }

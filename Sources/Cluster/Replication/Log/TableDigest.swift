@@ -5,11 +5,11 @@ import Store
 
 /// A digest of some rows of a table, in the order of the table's key, which replicas compare with their own.
 ///
-/// Two with the same hash are of the same rows, with the same values in the same storage classes.
+/// Digests with the same hash are of the same rows, with the same values in the same storage classes.
 struct TableDigest: Equatable {
-  /// The key after which they begin, packed; empty: with the first row.
+  /// The key after which the rows begin, packed; empty: they begin with the first row.
   var after: [UInt8] = []
-  /// The key of the last of them, packed; empty: they are all that come.
+  /// The key of the last row, packed; empty: the rows reach to the table's end.
   var through: [UInt8] = []
   var count = 0
   /// SHA-256.
@@ -21,7 +21,7 @@ struct TableDigester {
   private let table: LogTable
   private let connection: OpaquePointer
   private let encoding: TextEncoding
-  /// The key's columns, as its rows are in the order of.
+  /// The columns of the key, in the order that rows are sorted by.
   private let terms: [Term]
 
   private struct Term {
@@ -31,7 +31,7 @@ struct TableDigester {
     let isDescending: Bool
   }
 
-  /// - Throws: where there is no such table.
+  /// - Throws: if the table does not exist, or has another key.
   init(_ table: LogTable, _ connection: OpaquePointer, _ encoding: TextEncoding) throws {
     self.table = table
     self.connection = connection
@@ -65,7 +65,7 @@ struct TableDigester {
     return name.map { String(cString: $0) } ?? "BINARY"
   }
 
-  /// The digest of the rows after a key, until the end or until it is enough.
+  /// The digest of the rows after a key, up to the table's end or until `isEnough`.
   ///
   /// - Parameter isEnough: asked after each row.
   func digest(after key: [UInt8], isEnough: () -> Bool) throws -> TableDigest {
@@ -78,7 +78,7 @@ struct TableDigester {
     return part
   }
 
-  /// Whether the rows here are those that a digest is of.
+  /// Whether the rows here have the given digest.
   func matches(_ other: TableDigest) throws -> Bool {
     var count = 0
     let hash = try hash(of: other) { _, _ in
@@ -88,7 +88,7 @@ struct TableDigester {
     return count == other.count && hash == other.hash
   }
 
-  /// - Parameter body: gets a row as the log has it, and how many bytes its key takes; returns whether more are wanted.
+  /// - Parameter body: gets a row as in the log, and the length of its key in bytes; returns whether to continue.
   private func hash(of part: TableDigest, _ body: (_ row: [UInt8], _ keyLength: Int) -> Bool) throws -> [UInt8] {
     let digest = Digest()
     let statement = try select(part)
@@ -104,7 +104,7 @@ struct TableDigester {
     return digest.value()
   }
 
-  /// The rows that it is of.
+  /// A statement that returns the rows of a digest.
   func select(_ part: TableDigest) throws -> PreparedStatement {
     var bounds: [String] = []
     if !part.after.isEmpty { bounds.append(bound(isAfter: true, first: 1)) }
@@ -118,7 +118,7 @@ struct TableDigester {
     return statement
   }
 
-  /// The condition that rows come after the key that is bound from `first` on; or that they do not.
+  /// The condition that a row comes after a key, or not after it. The key's values are bound from parameter `first` on.
   private func bound(isAfter: Bool, first: Int) -> String {
     func comparison(_ term: Term) -> String { term.isDescending == isAfter ? "<" : ">" }
     let expressions = terms.map(\.expression)
@@ -127,7 +127,7 @@ struct TableDigester {
       let row = "(\(expressions.joined(separator: ", ")))"
       return "\(row) \(comparison(terms[0]))\(isAfter ? "" : "=") (\(values.joined(separator: ", ")))"
     }
-    // Conditions for what SQLite does not look up as one: it seeks to the first column's value.
+    // SQLite cannot seek to such a key as a whole: the conditions let it seek to the first column's value.
     var (equal, ways) = ([String](), [String]())
     for (index, term) in terms.enumerated() {
       ways.append((equal + ["\(term.expression) \(comparison(term)) \(values[index])"]).joined(separator: " AND "))

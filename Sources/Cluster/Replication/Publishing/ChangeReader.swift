@@ -6,31 +6,32 @@ import Store
 
 /// Reads what changed in a file since the last time, as the contents of a batch.
 ///
-/// Follows all tables of the file with a capture of its own. In a tick's transaction; owner: the publisher's thread.
+/// Follows all tables of the file with a capture of its own. Used in a tick's transaction. Owner: the publisher's
+/// thread.
 final class ChangeReader {
   /// The changes that one tick found.
   struct Tick {
     var commits: Int64 = 0
-    /// Nil: it is more than the log carries, or unknown.
+    /// Nil: the changes are more than the log carries, or unknown.
     var contents: [UInt8]?
     var hasSchemaChanged = false
-    /// Nothing changed.
+    /// Whether nothing changed.
     var isQuiet: Bool { commits == 0 && contents?.isEmpty == true }
   }
 
   private let connection: DatabaseConnection
-  /// Bytes of a batch beyond which a snapshot is the shorter way.
+  /// Bytes of a batch beyond which a snapshot is cheaper.
   private let limit: Int
   private var schema: PublishedSchema
   private var tables: [Int: PublishedTable] = [:]
   private var statements: [Int: PreparedStatement] = [:]
   /// Nil: not published yet.
   private var header: FileHeader?
-  /// Capture goes on from a state that was kept: what the tables were called there is not known yet.
+  /// Whether capture continues from a kept state whose table names are not known yet.
   private var isResuming = false
   private var writer = ByteWriter()
 
-  /// Begins to follow, in a transaction that sees the state from which on it does.
+  /// Begins to follow, in a transaction that sees the state to follow from.
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   init(_ connection: DatabaseConnection, limit: Int) throws {
@@ -46,7 +47,7 @@ final class ChangeReader {
     try readTables()
   }
 
-  /// Goes on from what capture has restored: the first tick has all that changed since.
+  /// Continues from the state that capture has restored: the first tick has all changes since then.
   ///
   /// - Throws: `ReplicationFailure` for what the log cannot carry.
   init(resuming connection: DatabaseConnection, limit: Int) throws {
@@ -71,9 +72,9 @@ final class ChangeReader {
 
   // MARK: - A tick
 
-  /// Brings what is followed to the state that the transaction sees.
+  /// Advances to the state that the transaction sees, and returns the changes.
   ///
-  /// - Throws: where nothing was changed by that: it may be called again.
+  /// - Throws: nothing has advanced then, so it may be called again.
   func tick() throws -> Tick {
     let capture = connection.capture
     let found = capture.advance(keepsLock: true)
@@ -82,7 +83,7 @@ final class ChangeReader {
     if let fresh {
       capture.define { name in fresh.tables.first { isSameName($0.name, name) }?.captured }
     } else if !isResuming {
-      // No table has to be read in this state.
+      // No table has to be read in this state, so the lock is not needed.
       capture.release()
     }
     writer.removeAll()
@@ -110,7 +111,7 @@ final class ChangeReader {
     return tick
   }
 
-  /// Adds what the rows of tables are to a tick's contents, as far as a pass goes now.
+  /// Adds digests of tables' rows to a tick's contents, as far as the pass gets now.
   func addDigests(_ pass: inout ContentsPass, to tick: inout Tick) throws {
     guard let contents = tick.contents else { return }
     writer.removeAll()
@@ -128,7 +129,7 @@ final class ChangeReader {
 
   private func checkLength() throws { if writer.bytes.count > limit { throw TooMuch() } }
 
-  /// - Returns: the tables that go whole: they are new, or other ones now.
+  /// - Returns: the tables whose rows are all sent, because they are new or replaced.
   private func take(_ fresh: PublishedSchema) throws -> Set<Int> {
     let before = schema
     schema = fresh
@@ -156,7 +157,7 @@ final class ChangeReader {
 
   /// Takes over the tables that capture has restored.
   ///
-  /// - Returns: the tables that go whole: they are new.
+  /// - Returns: the tables whose rows are all sent, because they are new.
   private func resume(hasSameSchema: Bool) throws -> Set<Int> {
     isResuming = false
     let capture = connection.capture
@@ -186,14 +187,14 @@ final class ChangeReader {
     writer.add(now.applicationID)
   }
 
-  /// - Parameter deltas: of one state after the other; rows are what they are in the last one.
+  /// - Parameter deltas: the changes from state to state, in order; rows are read from the last state.
   private func add(_ number: Int, _ deltas: [ChangedRows]) throws {
     guard let table = tables[number], !table.isSequence else { return }
     if deltas.contains(where: \.isUnknown) { return try addWhole(number) }
     writer.add(table.logged)
     let rows = deltas.lastOfEachRow
-    // A row may have taken a value that another row had, which only a key in the order of a collation shows: deletions
-    // come first.
+    // Deletions come first: a row may have taken a value that a deleted row had, and with a collation the two keys can
+    // differ in bytes and still be equal to SQLite.
     for (row, delta) in rows where row.kind == .delete {
       writer.add(.delete)
       delta.forEachKeyField(of: row) { writer.add($1.packed) }
@@ -202,7 +203,7 @@ final class ChangeReader {
     for (row, delta) in rows where row.kind != .delete {
       delta.forEachKeyField(of: row) { statement.bind(packed: $1.packed, connection.encoding, at: Int32($0 + 1)) }
       defer { statement.reset() }
-      // A page may be written in another way for an equal row; that a row is not there cannot be.
+      // A changed page may contain equal rows, but a row that was not deleted must exist.
       guard try statement.step() else { throw ReplicationFailure("a row of \(table.name) cannot be found by its key") }
       addRow(statement)
       try checkLength()
@@ -210,7 +211,7 @@ final class ChangeReader {
     try checkLength()
   }
 
-  /// All rows in the place of those that were.
+  /// Adds all rows of a table, which replace the former ones.
   private func addWhole(_ number: Int) throws {
     guard let table = tables[number], !table.isSequence else { return }
     writer.add(table.logged)
@@ -226,7 +227,7 @@ final class ChangeReader {
     }
   }
 
-  /// Inserting rows writes SQLite's table of sequences, in a replica as well, where it may be otherwise.
+  /// Adds `sqlite_sequence` whole, because inserting rows writes it in a replica too, perhaps with other values.
   private func addSequence(_ changed: Set<Int>) throws {
     guard changed.contains(where: { tables[$0].map { $0.isSequence || $0.usesSequence } ?? false }),
       let sequence = schema.tables.first(where: \.isSequence)

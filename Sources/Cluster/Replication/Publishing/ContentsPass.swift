@@ -2,15 +2,14 @@ import Following
 import Ground
 import Store
 
-/// When the log says what the rows of tables are, and how far that has come: replicas compare theirs.
+/// When the log gets digests of tables' rows, with which replicas compare their own rows.
 ///
-/// A pass goes over all tables a part at a time, in ticks, for at most 2 % of the time.
+/// A pass goes over all tables, a part in each tick, and takes at most 2 % of the time.
 struct ContentsPass {
-  /// How long reading a part may delay the changes that are published next.
+  /// How long reading a part may take, because the next changes are published after it.
   private static let part = Nanoseconds.milliseconds(5)
   private static let leastPause = Nanoseconds.milliseconds(250)
-  /// From one pass's beginning to the next one's, where rows have changed since; otherwise copies are checked once an
-  /// hour.
+  /// The time from the start of one pass to the next if rows have changed since; otherwise a pass begins once an hour.
   private static let interval = Nanoseconds.milliseconds(10_000)
   private static let longestInterval = Nanoseconds.milliseconds(3_600_000)
 
@@ -19,7 +18,7 @@ struct ContentsPass {
   private var began: Instant?
   private var due: Instant
   private var hasChanged = true
-  /// How far the pass is: the table, and the key up to which it was read.
+  /// How far the pass has come: the table, and the last key read.
   private var place: (table: String, key: [UInt8])?
 
   init(_ mode: SelfCheckMode, _ clock: MonotonicClock) {
@@ -30,7 +29,7 @@ struct ContentsPass {
 
   mutating func note(_ tick: ChangeReader.Tick) {
     if !tick.isQuiet { hasChanged = true }
-    // Tables may be other ones.
+    // The tables may have changed, so the pass starts over.
     if tick.hasSchemaChanged { place = nil }
   }
 
@@ -47,10 +46,9 @@ struct ContentsPass {
     began.map { $0 + (hasChanged ? Self.interval : Self.longestInterval) } ?? .distantPast
   }
 
-  /// Goes on with the pass, or begins one.
+  /// Continues the pass, or begins one.
   ///
-  /// - Parameter read: reads a table from after a key until it is enough; returns the key that it came to, empty at the
-  ///   table's end.
+  /// - Parameter read: reads a table after a key until `isEnough`; returns the last key read, empty at the table's end.
   mutating func advance(
     over tables: [LogTable], read: (LogTable, _ key: [UInt8], _ isEnough: () -> Bool) throws -> [UInt8]
   ) rethrows {

@@ -7,7 +7,7 @@ import Logging
 import Store
 import Synchronization
 
-/// A file that is open and followed, and the log into which its changes go.
+/// An open file that is followed, and the log that gets its changes.
 ///
 /// Owner: the publisher's thread.
 final class PublishedFile {
@@ -17,7 +17,7 @@ final class PublishedFile {
   private let clock = MonotonicClock.system
   private let followed: FollowedConnection
   private var reader: ChangeReader?
-  /// The position of the newest batch, whether it is in the stream yet or not. Nil before the epoch has begun.
+  /// The position of the newest batch, even if the stream does not have it yet. Nil before the epoch has begun.
   private(set) var position: LogPosition?
   private let epoch: String
   private var snapshotMade: Instant?
@@ -27,12 +27,12 @@ final class PublishedFile {
 
   /// How long commits are gathered: a batch costs the broker and every replica a message.
   private static let gap = Nanoseconds.milliseconds(2)
-  /// How often it is looked whether the log is still there: many files ask one broker.
+  /// How often to check that the log still exists: less often in a folder, because many files ask one broker.
   private var checkInterval: Nanoseconds { .milliseconds(publisher.settings.database == nil ? 1_000 : 10_000) }
 
   /// - Parameters:
-  ///   - position: where the epoch was before this; nil: it begins.
-  ///   - state: what was kept of the file there.
+  ///   - position: the epoch's position so far; nil: the epoch begins.
+  ///   - state: the capture's state that was kept at this position.
   init(
     _ publisher: Publisher, _ log: PublishedLog, epoch: String, began: Int64, after position: LogPosition?,
     restoring state: CaptureState? = nil
@@ -71,7 +71,7 @@ final class PublishedFile {
       let number = publisher.numbers.number(
         of: opened.connection.capture.numberedState, before: position?.commit ?? publisher.numbers.first,
         commits: position == nil ? 0 : 1)
-      // Changes of the meantime are unknown.
+      // The changes since that position are unknown.
       if position != nil { return _ = addCommits(ChangeReader.Tick(contents: nil), to: number) }
       let commit = number.commit
       let beginning = LogPosition(beginning: epoch, commit: commit)
@@ -80,7 +80,7 @@ final class PublishedFile {
     }
   }
 
-  /// All changes since the kept state are one batch.
+  /// Publishes all changes since the kept state as one batch.
   private func goOn(_ connection: DatabaseConnection) throws {
     guard let before = position else { return }
     let reader = try ChangeReader(resuming: connection, limit: publisher.settings.batchLimit)
@@ -115,7 +115,7 @@ final class PublishedFile {
 
   /// Appends what is waiting, if the broker takes it at once.
   ///
-  /// - Returns: what the next process can go on from; nil: it cannot.
+  /// - Returns: the state from which the next process can continue; nil: it cannot.
   func finish() -> PublisherState.Kept? {
     if let connection = followed.database?.connection {
       try? connection.capture.catchUp { try tick(connection, copies: false) }
@@ -126,7 +126,7 @@ final class PublishedFile {
     return PublisherState.Kept(state: state, memory: PublishedPosition(position: position, began: began))
   }
 
-  /// Another file has the name. The owner of the commit numbers reports it.
+  /// Stops following if another file has the name. The owner of the commit numbers reports the replacement.
   private func checkFile() throws {
     if !followed.isAnother { return }
     reader = nil
@@ -157,10 +157,10 @@ final class PublishedFile {
     if let copy { send(copy) }
   }
 
-  /// A number that another state may have too goes to no replica: versions of two states would have one name. The next
-  /// epoch begins with all there is.
+  /// Adds a tick's changes to the log. If the commit number is not exact, another state may have the same number, and
+  /// two versions would have one name: then nothing is sent, and a new epoch begins.
   ///
-  /// - Returns: whether this epoch goes on.
+  /// - Returns: whether this epoch continues.
   private func addCommits(_ tick: ChangeReader.Tick, to number: CommitNumber) -> Bool {
     guard let before = position, number.isExact else {
       reader = nil
@@ -171,7 +171,7 @@ final class PublishedFile {
     return true
   }
 
-  /// Where they cannot be read, what changed goes without them.
+  /// Adds digests to a tick's changes. If they cannot be read, the changes are published without them.
   private func addDigests(_ reader: ChangeReader, to tick: inout ChangeReader.Tick) {
     do { try reader.addDigests(&pass, to: &tick) } catch {
       publisher.logger.warning(
@@ -206,7 +206,7 @@ final class PublishedFile {
     return clock.now - snapshotMade > .milliseconds(UInt64(publisher.settings.snapshotInterval) * 1_000)
   }
 
-  /// In the transaction: the copy shows what the newest batch leads to.
+  /// Copies the file, in the tick's transaction: the copy shows the state after the newest batch.
   private func copySnapshot(_ connection: DatabaseConnection) throws -> String {
     mustSnapshot = false
     snapshotMade = clock.now
@@ -220,7 +220,7 @@ final class PublishedFile {
     return path
   }
 
-  /// On a thread of its own.
+  /// Sends a snapshot on a thread of its own.
   private func send(_ path: String) {
     guard let position else { return }
     publisher.isSendingSnapshot.store(true, ordering: .releasing)

@@ -1,16 +1,17 @@
 import Broker
 import Logging
 
-/// Appends batches to the stream, and sees to it that they stay there.
+/// Appends batches to the stream, and makes sure that they stay there.
 ///
-/// Every message names the one that must be the stream's last. So one that was lost, although it was acknowledged, is
-/// noticed by the next, and is published again from memory; and of two publishers only one continues.
+/// Every message names the one that must be the stream's last. So if a message was lost although it was acknowledged,
+/// the next one is refused, and the lost one is published again from memory. In the same way, only one of two
+/// publishers continues.
 ///
 /// Mutable state: the newest batches, and the message to append next.
 ///
 /// Owner: the publisher's thread.
 final class PublishedLog {
-  /// A batch, and what the messages of it are.
+  /// A batch, and its messages.
   private struct Entry {
     let batch: LogBatch
     let parts: [LogMessage]
@@ -23,7 +24,7 @@ final class PublishedLog {
   /// The newest, in order.
   private var entries: [Entry] = []
   private var bytes = 0
-  /// The message to be appended next: of the entry, its part.
+  /// The message to append next: the index of its entry, and its part.
   private var next = (entry: 0, part: 0)
   /// The number of the stream's last message; nil: not known yet.
   private(set) var lastSequence: UInt64?
@@ -46,19 +47,20 @@ final class PublishedLog {
   /// Another publisher began later.
   struct Superseded: Error {}
 
-  /// Takes in a batch to be appended.
+  /// Queues a batch to be appended.
   func add(_ batch: LogBatch, after position: LogPosition) {
     let parts = LogMessage.parts(of: batch, after: position, longest: broker.longestMessage)
     entries.append(Entry(batch: batch, parts: parts))
     bytes += batch.contents.count
   }
 
-  /// Whether everything is in the stream, as far as is known.
+  /// Whether everything was appended to the stream, as far as is known.
   var isComplete: Bool { next.entry == entries.count }
 
-  /// Appends what is not in the stream yet. Returns when it is, or when that is not possible now: then call it again.
+  /// Appends everything that is not in the stream yet. Returns when that is done, or when it is not possible now: then
+  /// call it again.
   ///
-  /// - Returns: whether it is.
+  /// - Returns: whether everything is in the stream.
   /// - Throws: `Superseded`.
   func publish() throws(Superseded) -> Bool {
     do throws(BrokerError) {
@@ -84,7 +86,7 @@ final class PublishedLog {
     }
   }
 
-  /// Looks whether what was appended last is still there. To be called now and then while nothing is appended.
+  /// Checks that the last appended message is still in the stream. To be called now and then while nothing is appended.
   func check() throws(Superseded) -> Bool {
     guard let expected = lastSequence, isComplete else { return try publish() }
     do throws(BrokerError) {
@@ -93,8 +95,8 @@ final class PublishedLog {
     return try publish()
   }
 
-  /// Whether the stream ends with the batch that led to a position, so that the next one can follow it. A stream that
-  /// is empty was lost, and nothing else is in it.
+  /// Whether the stream ends with the batch that led to a position, so that the next one can follow it. True for an
+  /// empty stream too: it was lost, and can be continued.
   func ends(at position: LogPosition) throws(BrokerError) -> Bool {
     try broker.ensure(configuration)
     guard let last = try broker.lastMessage(to: subjects.batches, in: subjects.log) else { return true }
@@ -103,13 +105,13 @@ final class PublishedLog {
       && message.isLast
   }
 
-  /// Finds out which message the stream has last, and from which on they have to be appended.
+  /// Finds the last message of the stream, and the message to append next.
   private func findPlace() throws(BrokerError) {
     try broker.ensure(configuration)
     let last = try broker.lastMessage(to: subjects.batches, in: subjects.log)
     let message = last.flatMap { stored in stored.message.withBytes { LogMessage($0) } }
     guard let last, let message, let oldest = entries.first else {
-      // The stream is empty: replicas have the former batches, or need a snapshot.
+      // The stream is empty. Replicas that lack the batches from before need a snapshot.
       if let last { lastSequence = last.sequence } else { lastSequence = try broker.state(ofStream: subjects.log).last }
       next = (0, 0)
       return

@@ -7,10 +7,11 @@ import Store
 struct PublishedTable: Equatable {
   let captured: CapturedTable
   let logged: LogTable
-  /// SQLite itself writes it when it writes to others, so it goes whole whenever it, or one of those, changed.
+  /// Whether it is `sqlite_sequence`. SQLite writes it when it writes to other tables, so all of its rows are sent
+  /// whenever it or one of those tables changed.
   let isSequence: Bool
   let usesSequence: Bool
-  /// Rows are looked up by it.
+  /// The SELECT that rows are looked up with.
   let selection: String
 
   var name: String { captured.name }
@@ -21,7 +22,8 @@ struct PublishedSchema {
   private(set) var objects: [SchemaObject] = []
   private(set) var tables: [PublishedTable] = []
 
-  /// Freshet's own, and what SQLite's planner may have gathered with options that replicas lack.
+  /// Whether a table is logged: not Freshet's own tables, nor statistics that SQLite's planner may have gathered with
+  /// build options that replicas lack.
   static func isLogged(_ name: String) -> Bool {
     let name = name.lowercased()
     return !name.hasPrefix(ReservedNames.prefix) && name != "sqlite_stat4" && name != "sqlite_stat3"
@@ -70,7 +72,7 @@ extension PublishedTable {
     while try info.step() {
       let column = info.text(0) ?? ""
       all.append(column)
-      // Generated ones are computed anew.
+      // Generated columns are left out: replicas compute them.
       if info.integer(2) < 2 { columns.append((column, info.integer(1) > 0)) }
     }
     var layout = RecordLayout(isWithoutRowid: isWithoutRowid)
@@ -102,7 +104,7 @@ extension PublishedTable {
     captured = CapturedTable(name: name, rootPage: rootPage, definition: definition, layout: layout)
     logged = LogTable(name: name, columns: key + others, keyCount: key.count)
     isSequence = isSameName(name, "sqlite_sequence")
-    // AUTOINCREMENT is a word of its own in what can be parsed; a comment with it costs a few bytes.
+    // A valid definition contains AUTOINCREMENT only as a keyword or in a comment; the latter costs a few bytes.
     usesSequence = definition.lowercased().contains("autoincrement")
     selection = logged.selectStatement
     do { _ = try PreparedStatement(connection, logged.putStatement, isPersistent: false) } catch {
@@ -110,7 +112,7 @@ extension PublishedTable {
     }
   }
 
-  /// One row, by the parameters for its key.
+  /// The SELECT of one row, whose key is given by parameters.
   var selectionByKey: String { "\(selection) WHERE \(logged.keyCondition)" }
 }
 

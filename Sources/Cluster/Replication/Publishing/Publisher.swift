@@ -7,9 +7,8 @@ import Synchronization
 
 /// Follows a file and puts what changes in it into the log: a thread of its own, with a connection of its own.
 ///
-/// A tick is one read transaction: what changed, read as rows, becomes a batch, and is appended after the transaction.
-/// While the broker cannot take it no tick is taken: the file keeps what it would find, and the next one finds all of
-/// it.
+/// A tick is one read transaction: the changed rows become a batch, which is appended after the transaction. While the
+/// broker cannot take batches there are no ticks: the file keeps the changes, and the next tick finds all of them.
 package final class Publisher: Sendable {
   package struct State: Sendable {
     package internal(set) var position: LogPosition?
@@ -23,7 +22,7 @@ package final class Publisher: Sendable {
   }
 
   private struct Wishes {
-    /// Nil: as before.
+    /// A new epoch; nil: the epoch continues.
     var epoch: String?
     var snapshot = false
   }
@@ -34,7 +33,7 @@ package final class Publisher: Sendable {
   /// Nil: nothing is kept for the next start.
   private let kept: PublisherState?
   let logger: Logger
-  /// Has versions and commits begin anew, which comes back as `beginEpoch`.
+  /// Starts a new epoch, which comes back as a call of `beginEpoch`.
   let renewEpoch: @Sendable () -> Void
   let worker = Worker()
   private let wishes: Mutex<Wishes>
@@ -45,9 +44,9 @@ package final class Publisher: Sendable {
 
   /// - Parameters:
   ///   - broker: the connection, which publishers of other files may share.
-  ///   - epoch: what `hello` says.
-  ///   - kept: what the process before has kept, and this one will; nil: nothing is.
-  ///   - renewEpoch: called when a state cannot be given a number of its own: versions and commits are to begin anew.
+  ///   - epoch: the epoch that `hello` sends.
+  ///   - kept: the state from the previous process, and for the next one; nil: none is kept.
+  ///   - renewEpoch: called when a state cannot get a number of its own, so that a new epoch must begin.
   package init(
     _ file: FollowedFile, _ settings: ReplicationSettings, _ broker: BrokerConnection, epoch: String,
     kept: PublisherState? = nil, logger: Logger, renewEpoch: @escaping @Sendable () -> Void
@@ -66,7 +65,7 @@ package final class Publisher: Sendable {
   package func stop() {
     worker.stop()
     kept?.release()
-    // It looks after every piece.
+    // The sending thread checks after every piece whether to stop.
     sending.join()
   }
 
@@ -84,7 +83,7 @@ package final class Publisher: Sendable {
     worker.wake.signal()
   }
 
-  /// A replica needs a snapshot. Any thread.
+  /// Called when a replica needs a snapshot. Any thread.
   package func wantSnapshot() {
     wishes.withLock { $0.snapshot = true }
     worker.wake.signal()
@@ -133,8 +132,8 @@ package final class Publisher: Sendable {
     }
   }
 
-  /// The log, if it still ends where the process before had come to; otherwise another epoch is on its way. Waits for
-  /// the broker.
+  /// The log, if it still ends at the position of the previous process; nil after it has asked for a new epoch. Waits
+  /// for the broker.
   private func continuedLog(_ kept: PublisherState.Kept) -> PublishedLog? {
     let log = PublishedLog(broker, settings, logger: logger)
     while !mustStop, wishes.withLock({ $0.epoch == nil }) {
@@ -149,7 +148,7 @@ package final class Publisher: Sendable {
         worker.rest(milliseconds: 100)
       }
     }
-    // Nothing was published.
+    // Nothing was published, so the former state is still right.
     if mustStop { self.kept?.keep(kept) }
     return nil
   }
@@ -163,7 +162,7 @@ package final class Publisher: Sendable {
     if wishes.withLock({ $0.epoch == nil }) { worker.rest(milliseconds: 1_000) }
   }
 
-  /// Until the epoch ends, or the file cannot be followed any more.
+  /// Publishes until the epoch ends, or the file cannot be followed any more.
   private func publish(_ file: PublishedFile, _ position: inout LogPosition?) throws {
     defer { position = file.position }
     try file.begin()

@@ -7,7 +7,7 @@ package import Logging
 /// and the position in the log of that state.
 ///
 /// It is kept only when the stream has everything, and used only when the stream still ends there. A process that is
-/// killed keeps nothing: what it has published since it began is in no state, and the next one begins an epoch.
+/// killed keeps nothing, so the next one begins an epoch.
 ///
 /// Any thread.
 package final class PublisherState: Sendable {
@@ -26,10 +26,10 @@ package final class PublisherState: Sendable {
     journal.found.flatMap { $0.isLast && $0.kept.memory.position.epoch == epoch ? $0.kept : nil }
   }
 
-  /// Whether there is a state of this epoch to go on from.
+  /// Whether there is a kept state of this epoch to continue from.
   package func continues(_ epoch: String) -> Bool { found(epoch) != nil }
 
-  /// The kept state, once. From now on it is older than the published changes.
+  /// Takes the kept state, once: from now on the published changes are newer.
   func take(_ epoch: String) -> Kept? {
     defer { journal.forgetFound() }
     journal.begin()
@@ -37,10 +37,10 @@ package final class PublisherState: Sendable {
     return found(epoch)
   }
 
-  /// The publisher has ended with this state.
+  /// Keeps the state with which the publisher has ended.
   func keep(_ last: Kept) { journal.finish(with: last) }
 
-  /// The publisher has ended, or the server cannot start.
+  /// Releases the lock: the publisher has ended, or the server cannot start.
   package func release() { journal.release() }
 }
 

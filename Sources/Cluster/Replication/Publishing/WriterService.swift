@@ -2,8 +2,8 @@ package import Broker
 import Ground
 import Synchronization
 
-/// Answers replicas of the files that a server publishes, and announces how far their logs are: a thread for all of
-/// them.
+/// Answers replicas of the files that a server publishes, and announces the positions of the files' logs: one thread
+/// for all of them.
 package final class WriterService: Sendable {
   /// Runs a client's transaction, as `ForwardedTransaction` has it; the reply is called on any thread, once.
   package typealias Transact = @Sendable (_ request: [UInt8], _ reply: @escaping @Sendable ([UInt8]) -> Void) -> Void
@@ -15,20 +15,20 @@ package final class WriterService: Sendable {
 
   private let broker: BrokerConnection
   private let subjects: LogSubjects
-  /// By what their subjects begin with.
+  /// Published files by the prefix of their subjects.
   private let written = Mutex<[String: Written]>([:])
   private let worker = Worker()
 
   /// How often the position is announced, and how long a request may wait at most, in milliseconds.
   private static let interval: Int64 = 250
 
-  /// - Parameter subjects: those of the file, or of each file of a folder.
+  /// - Parameter subjects: the subjects of the file, or of each file of a folder.
   package init(_ broker: BrokerConnection, _ subjects: LogSubjects) {
     self.broker = broker
     self.subjects = subjects
   }
 
-  /// A file is published from now on.
+  /// Adds a file that is published from now on.
   package func add(_ publisher: Publisher, transact: @escaping Transact) {
     written.withLock { $0[publisher.settings.subjects.prefix] = Written(publisher: publisher, transact: transact) }
   }

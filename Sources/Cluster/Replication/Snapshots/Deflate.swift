@@ -1,6 +1,6 @@
 import CZlib
 
-/// Compresses pieces of snapshots by zlib's fastest level, because pages repeat themselves so much that it suffices.
+/// Compresses pieces of snapshots with zlib's fastest level, which suffices because pages are repetitive.
 enum Deflate {
   static func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     let bound = compressBound(uLong(bytes.count))
@@ -16,9 +16,9 @@ enum Deflate {
   /// The most bytes that a compressed piece of `count` bytes takes.
   static func bound(_ count: Int) -> Int { Int(compressBound(uLong(count))) }
 
-  /// Nil when that is not what they are.
+  /// Nil if the bytes are not a compressed piece of that length.
   ///
-  /// - Parameter count: what comes out.
+  /// - Parameter count: the length of the decompressed bytes.
   static func decompress(_ bytes: UnsafeRawBufferPointer, count: Int) -> [UInt8]? {
     var isRight = false
     let result = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -8,7 +8,7 @@ enum SnapshotCopy {
   static func copy(_ source: OpaquePointer, toFile path: String) throws {
     removeDatabase(path)
     let file = try Connection(path, .making, isPrivate: true)
-    // It is sent and deleted, or made again.
+    // A copy that is lost in a crash is made again, so it need not be durable.
     try file.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     try file.withRaw { try Connection.copy(source, into: $0) }
   }

@@ -1,6 +1,6 @@
 import Ground
 
-/// A message of the stream of snapshots: a piece of a file, or, behind all pieces, what they are.
+/// A message of the stream of snapshots: a piece of a file, or, after all pieces, their index.
 enum SnapshotMessage: Equatable {
   /// A piece: its snapshot, its index from 0 up, its length, its compressed bytes.
   case piece(id: String, index: Int, length: Int, bytes: [UInt8])
@@ -64,7 +64,7 @@ enum SnapshotMessage: Equatable {
 /// The contents of a snapshot, and its place.
 struct SnapshotIndex: Equatable, Sendable {
   var id: String
-  /// That the file shows.
+  /// The position of the state that the file shows.
   var position: LogPosition
   /// The number of the log's message that led to the position; 0: not known.
   var logSequence: UInt64

@@ -9,10 +9,10 @@ struct SnapshotSender {
   let logger: Logger
   let mustStop: @Sendable () -> Bool
 
-  /// The stream keeps the one before it as well, for replicas that are reading it.
+  /// Sends a snapshot. The stream also keeps the previous one, for replicas that are reading it.
   ///
-  /// - Parameter path: the copy.
-  /// - Parameter logSequence: of the log's message with which the position was reached; 0: not known.
+  /// - Parameter path: the path of the copy.
+  /// - Parameter logSequence: the sequence of the log's message that led to the position; 0: unknown.
   func send(_ path: String, showing position: LogPosition, logSequence: UInt64) throws {
     let subjects = settings.subjects
     var configuration = StreamConfiguration(name: subjects.snapshotStream, subject: subjects.snapshots)

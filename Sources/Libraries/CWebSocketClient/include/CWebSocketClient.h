@@ -24,7 +24,7 @@ typedef struct websocket websocket;
 
 enum {
   WEBSOCKET_MESSAGE_LIMIT = 64 << 20, /* of a message that is received, in bytes */
-  WEBSOCKET_PATIENCE = 10,            /* seconds that connecting may take, and as many for the handshakes */
+  WEBSOCKET_PATIENCE = 10,            /* seconds that connecting may take, and again the handshakes */
 };
 
 typedef struct websocket_callbacks {
@@ -42,8 +42,8 @@ typedef enum websocket_end {
   WEBSOCKET_REFUSED,        /* detail: the status of the answer, such as "404 Not Found" */
   WEBSOCKET_FAILED,         /* detail: what is wrong with the handshake */
   WEBSOCKET_TOO_LONG,       /* a message is longer than the limit */
-  WEBSOCKET_CLOSED,         /* by the server; code, and detail: its reason */
-  WEBSOCKET_LOST,           /* without a close frame, or closed by websocket_close */
+  WEBSOCKET_CLOSED,         /* closed by the server; code, and detail: its reason */
+  WEBSOCKET_LOST,           /* ended without a close frame, or by websocket_close */
 } websocket_end;
 
 typedef struct websocket_outcome {
@@ -62,8 +62,8 @@ websocket *_Nullable websocket_create(const char *host, int port, const char *pa
 /*
  * Connects by TLS. To be called before websocket_run.
  *
- * authorities: a file in PEM format, of those whose certificates are trusted; NULL: those that the system trusts.
- * Returns false for a file without certificates.
+ * authorities: a PEM file with the trusted authorities; NULL: the system's. Returns false for a file without
+ * certificates.
  */
 bool websocket_use_tls(websocket *socket, const char *_Nullable authorities);
 
@@ -73,7 +73,7 @@ websocket_outcome websocket_run(websocket *socket, const websocket_callbacks *ca
 /* Sends a text message. Any thread. False: out of memory, or the connection has ended. */
 bool websocket_send(websocket *socket, const uint8_t *_Nullable bytes, size_t length);
 
-/* Has the next message read. Any thread. */
+/* Lets the next message be read. Any thread. */
 void websocket_read_on(websocket *socket);
 
 /* Ends the connection at once. Any thread. */

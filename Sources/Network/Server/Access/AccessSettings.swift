@@ -17,9 +17,9 @@ package struct AccessSettings: Sendable {
 
   /// The SQL that clients without roles may send. With roles, the roles alone decide.
   ///
-  /// Reading is for this machine unless the operator says otherwise. Where other machines can reach the server, writing
-  /// needs `allowsEveryoneToReadAndWrite`: `ServerConfiguration.accessMistake` keeps a server from starting with
-  /// `allowsWrites` alone.
+  /// Clients on other machines may read only if the operator says so. Where other machines can reach the server,
+  /// writing needs `allowsEveryoneToReadAndWrite`: `ServerConfiguration.accessMistake` keeps a server from starting
+  /// with `allowsWrites` alone.
   ///
   /// - Parameter isLoopback: whether only this machine can reach the server.
   package func ownSQLOfEveryone(isLoopback: Bool) -> OwnSQL {

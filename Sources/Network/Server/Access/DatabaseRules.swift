@@ -1,8 +1,8 @@
 import LiveQuery
 
-/// The configuration of databases: the setting `databases`, and whose file a token leads to.
+/// The configuration of databases: the setting `databases`, and the database that a token leads to.
 package struct DatabaseRules: Sendable {
-  /// For the databases whose names fit a pattern.
+  /// The settings of the databases whose names fit a pattern.
   package struct Rule: Sendable {
     package let pattern: String
     package var access: AccessSettings
@@ -14,14 +14,14 @@ package struct DatabaseRules: Sendable {
     }
   }
 
-  /// The first that fits counts; where none does, the server's own settings do.
+  /// The first rule that fits a name counts. Databases without one have the server's own settings.
   package var rules: [Rule] = []
   /// Nil: tokens lead nowhere.
   package var tenant: TenantTemplate?
 
   package init() {}
 
-  /// The place in `rules` of the one that counts for a database.
+  /// The index in `rules` of the rule that counts for a database.
   func place(of name: DatabaseName) -> Int? {
     rules.firstIndex { name.fits($0.pattern) }
   }
@@ -36,7 +36,7 @@ package struct TenantTemplate: Sendable, Equatable {
 
   private let parts: [Part]
 
-  /// - Returns: nil where braces have nothing of that form in them, or no claim is named.
+  /// - Returns: nil if braces contain anything else than `claims.` and a name, or if no claim is named.
   package init?(_ text: String) {
     var parts: [Part] = []
     var rest = Substring(text)

@@ -32,7 +32,7 @@ final class Doors: Sendable {
   /// The limits of roles that have some.
   var limits: [String: RoleLimits] { roles.compactMapValues(\.limits) }
 
-  /// An identity with a role of these.
+  /// The identity, with a role of this configuration.
   func known(_ identity: Identity) -> Identity {
     var known = identity.known(to: Set(roles.keys))
     known.rule = rule
@@ -43,7 +43,7 @@ final class Doors: Sendable {
 
   /// The query that a client means.
   ///
-  /// - Throws: `not_allowed` for what this one may not ask; `bad_query`.
+  /// - Throws: `not_allowed` for a query that this identity may not ask; `bad_query`.
   func query(_ source: RequestParameters.Source, for identity: Identity) throws(FreshetError) -> Query {
     let permissions = permissions(of: identity)
     if let sealed = identity.sealed {
@@ -109,7 +109,7 @@ final class Doors: Sendable {
     }
   }
 
-  /// A name that nothing has is the client's, and could be anything.
+  /// Unknown names are not logged: the client made them up, and they could be anything.
   private func subject(ofQuery name: String) -> LogSubject? {
     queries.list.contains { $0.name == name } ? .published(name) : nil
   }

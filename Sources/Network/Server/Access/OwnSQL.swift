@@ -1,4 +1,4 @@
-/// The SQL of their own that clients may send.
+/// The kinds of SQL that clients may write themselves.
 package struct OwnSQL: OptionSet, Sendable {
   package let rawValue: Int
 

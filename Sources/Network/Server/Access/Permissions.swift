@@ -33,14 +33,14 @@ struct Permissions {
   /// Nil: there are no roles.
   var roleName: String? { role?.name }
 
-  /// The role in a sentence, with the one that was meant.
+  /// The role in a sentence, with the unknown role that the token names.
   private var roleInWords: String? {
     role.map { role in
       (unknownRole.map { "there is no role \($0), and " } ?? "") + "the role \(role.name)"
     }
   }
 
-  /// Patterns of the names of databases that these permissions are for; nil: nothing is said.
+  /// Patterns of the names of databases that these permissions are for; nil: the role names none.
   var databases: [String]? { role?.settings.databases }
 
   /// Patterns of the names of databases that the client may make and remove.
@@ -52,7 +52,7 @@ struct Permissions {
     return !ownSQL.isEmpty || !settings.queries.isEmpty || !settings.statements.isEmpty
   }
 
-  /// As who queries of the client's own are asked.
+  /// The access that the client's own queries have.
   ///
   /// - Throws: `not_allowed`.
   func ownQueries() throws(FreshetError) -> Query.Access {
@@ -65,7 +65,7 @@ struct Permissions {
     return Query.Access(role: role?.name, claims: claims)
   }
 
-  /// As who sealed queries are asked: all is readable, for who signed the token has chosen.
+  /// The access that sealed queries have: they may read everything, because the signer of the token chose them.
   var sealed: Query.Access { Query.Access(isPublished: true, claims: claims) }
 
   func mayAsk(_ query: PublishedQuery) -> Bool { role?.settings.mayAsk(query) ?? true }
@@ -75,7 +75,7 @@ struct Permissions {
     guard mayAsk(query) else {
       throw FreshetError(.notAllowed, "\(roleInWords ?? "") may not ask the query \(query.name)")
     }
-    // It reads what the role's own queries may, and not what those may that the role names.
+    // A published query that the role does not name may read what the role's own queries may.
     if let settings = role?.settings, !settings.queries.contains(query.name) { return try ownQueries() }
     return Query.Access(role: query.isUnfiltered ? nil : role?.name, isPublished: true, claims: claims)
   }
@@ -88,7 +88,7 @@ struct Permissions {
   func transaction(
     _ published: PublishedStatements, _ source: () throws(FreshetError) -> TransactionSource
   ) throws(FreshetError) -> Transaction {
-    // A client that may not write anything gets that answer, whatever it sends.
+    // A client that may not write at all gets that error, whatever it sends.
     if !published.list.contains(where: mayRun) { try checkOwnStatements() }
     var transaction: Transaction
     switch try source() {

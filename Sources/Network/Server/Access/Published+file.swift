@@ -30,7 +30,7 @@ extension PublishedQuery {
     }
   }
 
-  /// A member that is ignored in a client's query is a mistake in an operator's.
+  /// Unknown members are ignored in a client's query, and are an error in an operator's.
   private static func query(_ place: YAMLPlace) throws(ServerError) -> Query {
     for (name, value) in try place.members() where name == "params" || !Query.members.contains(name) {
       if name == "params" { throw value.error("is not for published queries: declare parameters") }
@@ -109,7 +109,7 @@ extension PublishedParameter {
 }
 
 extension YAMLPlace {
-  /// - Throws: when it is no name to ask for in a URL.
+  /// - Throws: if the name cannot be part of a URL.
   fileprivate func checkPublishedName(_ name: String) throws(ServerError) {
     let isGood =
       (1...64).contains(name.utf8.count)

@@ -85,7 +85,7 @@ extension ParameterType {
     }
   }
 
-  /// A value as the type has it; nil when it is of another.
+  /// A value converted to this type; nil if it is of another type.
   func converted(_ value: SQLValue) -> SQLValue? {
     switch (self, value) {
     case (.any, _), (.integer, .integer), (.real, .real), (.text, .text), (.blob, .blob): return value
@@ -97,7 +97,7 @@ extension ParameterType {
     }
   }
 
-  /// A value as a URL has it; nil when it is of another type.
+  /// The value of a text in a URL; nil if it is not of this type.
   func value(text: String) -> SQLValue? {
     switch self {
     case .text: return .text(text)

@@ -10,7 +10,7 @@ package struct PublishedQueries: Sendable {
     list = queries.sorted { $0.name < $1.name }
   }
 
-  /// - Throws: the error of the given code, when there is none of the name.
+  /// - Throws: an error with the given code if no query has the name.
   func find(_ name: String, orThrow code: ErrorCode) throws(FreshetError) -> PublishedQuery {
     guard let query = list.first(where: { $0.name == name }) else {
       throw FreshetError(code, "there is no published query \"\(name.prefix(64))\"")

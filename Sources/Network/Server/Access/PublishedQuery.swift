@@ -25,7 +25,7 @@ extension PublishedQuery {
     return query
   }
 
-  /// The query with something in every parameter's place: to see whether it is a good one.
+  /// The query with an example value for each parameter, to check that it is valid.
   package var sample: Query {
     var query = query
     let values = parameters.map { ($0.name, $0.defaultValue ?? .null) }

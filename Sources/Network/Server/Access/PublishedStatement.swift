@@ -31,7 +31,7 @@ package struct PublishedStatements: Sendable {
     list = statements.sorted { $0.name < $1.name }
   }
 
-  /// - Throws: `bad_query` when there is none of the name.
+  /// - Throws: `bad_query` if none has the name.
   func find(_ name: String) throws(FreshetError) -> PublishedStatement {
     guard let statement = list.first(where: { $0.name == name }) else {
       throw FreshetError(.badQuery, "there is no published statement \"\(name.prefix(64))\"")

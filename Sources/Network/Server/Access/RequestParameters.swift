@@ -23,7 +23,7 @@ struct RequestParameters {
   var shape = Shape.objects
   /// Nil: the snapshot as JSON.
   var table: TableFormat?
-  /// How long to wait for another version than the client has.
+  /// How long to wait for a version that the client does not have.
   var wait = Duration.zero
   /// The least time between two patches.
   var minInterval = Duration.zero
@@ -56,7 +56,7 @@ struct RequestParameters {
       }
     }
     source = try parts.source()
-    // A table that is exported is whole.
+    // Exported tables are complete: no limit by default.
     window.limit = limit ?? (table == nil ? RequestParameters.defaultLimit : RequestParameters.mostRows)
   }
 
@@ -160,7 +160,7 @@ private struct QueryParts {
 }
 
 extension JSONValue {
-  /// A number when it is written as one, else text: SQLite's affinities make the rest right.
+  /// A number if it is written as one, otherwise text: SQLite's affinities convert the others.
   fileprivate init(scalar text: String) {
     switch try? JSONParser.parse(text) {
     case .some(.integer(let value)): self = .integer(value)

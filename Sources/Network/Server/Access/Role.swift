@@ -11,21 +11,21 @@ package struct Role: Sendable {
   package var allowsOwnQueries = false
   /// Published statements that they may run.
   package var statements: Set<String> = []
-  /// Whether they may run statements of their own, which are bound to nothing that `tables` says.
+  /// Whether they may run statements of their own, which `tables` does not restrict.
   package var allowsOwnStatements = false
 
-  /// Patterns of the names of databases that they may use, in a server that has several; nil: all, or where tokens lead
-  /// to databases, those alone.
+  /// Patterns of the names of databases that they may use, in a server that has several; nil: all, or, where tokens
+  /// lead to databases, only the one that the token leads to.
   package var databases: [String]?
   /// Patterns of the names of databases that they may make and remove.
   package var managed: [String] = []
-  /// Nil: those of the server alone.
+  /// Nil: only the server's own limits.
   package var limits: RoleLimits?
 
   package init() {}
 
-  /// Whether they may ask a published query by its name. A role with queries of its own may ask all that read no more
-  /// than the role may.
+  /// Whether they may ask a published query by its name. A role with queries of its own may ask all published queries
+  /// that read no more than the role may.
   package func mayAsk(_ query: PublishedQuery) -> Bool {
     queries.contains(query.name) || allowsOwnQueries && !query.isUnfiltered
   }

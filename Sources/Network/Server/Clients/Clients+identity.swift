@@ -28,7 +28,7 @@ extension Clients {
   func identify(_ session: ChannelID, _ handshake: HTTPRequest) {
     // Several tokens were refused before the upgrade.
     guard let authenticator, let token = try? AccessToken.of(handshake) else {
-      // It may be one that only a token leads to, which comes in a message.
+      // The database may be one that only a token leads to, and the token may still come in a message.
       guard databases.only == nil else { return }
       return lead(.anonymous, session) { [self] result in
         if case .failure(let error) = result, authenticator == nil || error.code != .noSuchDatabase {
@@ -89,9 +89,8 @@ extension Clients {
     }
   }
 
-  /// A session is this client's from now on, and has the database that the client is led to, which may have to be
-  /// opened first.
-  /// A session keeps its database: a token that leads elsewhere cannot take it over.
+  /// Gives a session the client's identity, and the database that the client is led to, which may have to be opened
+  /// first. A session keeps its database: a token that leads elsewhere cannot take it over.
   private func lead(
     _ identity: Identity, _ session: ChannelID,
     _ end: @escaping @Sendable (Result<Sessions.Becoming, FreshetError>) -> Void
@@ -118,14 +117,14 @@ extension Clients {
     }
   }
 
-  /// Has a database used. The reply comes on the service thread: at once where the database is open.
+  /// Begins to use a database. The reply comes on the service thread: at once where the database is open.
   func use(_ name: DatabaseName?, _ reply: @escaping Databases.Reply) {
     let result = databases.use(name) { [self] result in post { reply(result) } }
     if let result { reply(result) }
   }
 
-  /// The result that a session waited for has come: does `step`, then handles the message that came meanwhile, unless
-  /// it waits again.
+  /// Called when the result that a session waited for has come: runs `step`, then handles the message that came
+  /// meanwhile, unless the session waits again.
   private func goOn(_ session: ChannelID, _ step: () -> Void) {
     let held = sessions[session]?.who.endWaiting()
     step()
@@ -143,13 +142,13 @@ extension Clients {
     return becoming
   }
 
-  /// Their rows were chosen for another identity.
+  /// Ends subscriptions whose rows were chosen for another identity.
   private func endSubscriptions(of session: ChannelID) {
     let error = FreshetError.unauthenticated("the subscription was another identity's: subscribe again")
     for (key, follower) in sessions.subscriptions(of: session) { follower.post(.end(key, error)) }
   }
 
-  /// A request is answered once it is known who asks. Any thread, after the call.
+  /// Answers a request once its client's identity is known. Any thread, after the call.
   func identify(_ request: HTTPRequest, then answer: @escaping @Sendable (Result<Identity, FreshetError>) -> Void) {
     guard let authenticator else { return answer(.success(.anonymous)) }
     let token: AccessToken?
@@ -173,7 +172,7 @@ extension Clients {
     }
   }
 
-  /// An error that belongs to no subscription.
+  /// Sends an error that belongs to no subscription.
   private func tell(_ error: FreshetError, _ session: ChannelID) {
     let message = ServerMessage.error(error, isFatal: false)
     let frame = Frame(reserving: 256) {

@@ -5,7 +5,7 @@ import Wire
 
 // Answers to clients that ask for too much.
 extension Clients {
-  /// For a query that another part of the server answers: while this lives, the query counts among its client's.
+  /// A ticket for a query that another part of the server answers: while it lives, the query counts among its client's.
   ///
   /// - Throws: `limit_exceeded`.
   func ticket(_ identity: Identity) throws(FreshetError) -> RequestTicket? {
@@ -26,13 +26,13 @@ extension Clients {
     }
   }
 
-  /// The answer to a client that sends too many requests; nil: it does not.
+  /// The answer to a client that sends too many requests; nil: it has not.
   func refusal(of exchange: HTTPExchange) -> HTTPAnswer? {
     let seconds = limits.secondsUntilAdmitting(exchange.identity)
     return seconds > 0 ? .hasty(seconds) : nil
   }
 
-  /// Takes the one subscription of a stream on, or ends the stream with the reason why not.
+  /// Accepts the one subscription of a stream, or ends the stream with the error.
   func admit(
     _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
   ) -> SubscriptionKey? {

@@ -7,7 +7,7 @@ import Wire
 
 // Handles clients' messages. On the service thread.
 extension Clients {
-  /// Takes in a message.
+  /// Handles a message.
   ///
   /// - Returns: whether the next one may be read.
   func receive(_ message: UnsafeRawBufferPointer, from session: ChannelID) -> Bool {
@@ -44,7 +44,7 @@ extension Clients {
   /// Does what a client asks, or says why not.
   private func perform(_ message: ClientMessage, _ key: SubscriptionKey) {
     switch message {
-    // From the service thread itself: how long a follower's tick takes is not what is measured.
+    // The service thread answers, so that a follower's tick does not delay the pong.
     case .ping: answer(.pong, to: key)
     case .authenticate(let token): authenticate(token, key)
     default:
@@ -127,7 +127,7 @@ extension Clients {
           minInterval: subscribe.minInterval, shape: subscribe.shape, ticket: ticket)))
   }
 
-  /// Takes a session's subscription on, or tells the client why not.
+  /// Accepts a session's subscription, or sends the client the error.
   private func admit(
     _ key: SubscriptionKey, host: any SubscriptionHost, refused: (ErrorCode) -> Void
   ) -> SubscriptionKey? {

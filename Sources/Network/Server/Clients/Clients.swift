@@ -6,8 +6,8 @@ import Requests
 
 /// The clients of one service thread: reads their messages, on that thread, and passes them on.
 ///
-/// Everything in it is constant after `init`, or guards itself, but for what the service thread alone uses: `sessions`
-/// and `records`.
+/// Everything in it is constant after `init`, or guards itself, except `sessions` and `records`, which only the service
+/// thread uses.
 final class Clients: GatewayDelegate {
   /// The number of the service thread.
   private let number: Int
@@ -43,7 +43,7 @@ final class Clients: GatewayDelegate {
     records = ClientRecords(reports.roles)
   }
 
-  /// Has something done on the service thread. Any thread; nothing is done once the gateway has stopped.
+  /// Runs a step on the service thread. Any thread; it does not run once the gateway has stopped.
   func post(_ step: @escaping @Sendable () -> Void) { work.post(step, to: gateway, thread: number) }
 
   func gateway(_ gateway: Gateway, secondsUntilAdmitting client: ClientAddress) -> Int {
@@ -105,7 +105,7 @@ final class Clients: GatewayDelegate {
       let exchange = HTTPExchange(
         request: request.withoutToken, identity: (try? identity.get()) ?? .anonymous, id: id, gateway: gateway,
         origins: origins, use: databases.only, record: record)
-      // The server's health is no secret.
+      // Health and metrics are answered whatever the token is.
       if case .failure(let error) = identity, !Route.metricsPrefixes.contains(request.path) {
         return routes.refuse(exchange, error)
       }

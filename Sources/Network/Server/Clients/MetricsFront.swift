@@ -3,7 +3,7 @@ import LiveQuery
 import Logging
 
 /// The delegate of the gateway that serves metrics, health and readiness at an address of their own, on a thread of its
-/// own: they are answered whatever the other one is busy with.
+/// own: they are answered even while the clients' gateway is busy.
 final class MetricsFront: GatewayDelegate {
   private let reports: ServerReports
   private let policy: OriginPolicy

@@ -9,7 +9,7 @@ import Wire
 // Explanations and the schema.
 extension Routes {
   func getExplanation(_ exchange: HTTPExchange, _ database: ServedDatabase) throws(FreshetError) {
-    // An explanation shows SQL and tables: it is for those who may ask their own.
+    // An explanation shows SQL and tables, so only clients that may send their own queries get it.
     _ = try database.doors.permissions(of: exchange.identity).ownQueries()
     let source = try RequestParameters(QueryString(exchange.request.query), for: .explanation).source
     exchange.record?.note(database.doors.subject(of: source))

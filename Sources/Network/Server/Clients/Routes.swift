@@ -7,7 +7,7 @@ import Wire
 
 /// Answers requests, each at its route: protocol 4.
 ///
-/// Any thread, where nothing else is said.
+/// Any thread, unless a method names one.
 final class Routes: Sendable {
   let reports: ServerReports
   let databases: Databases
@@ -39,7 +39,7 @@ final class Routes: Sendable {
     guard let first = routes.first, path.name == nil || first.isOfDatabase else {
       return exchange.answer(.problem(.notFound, "there is nothing at \(exchange.request.path)"))
     }
-    // A browser asks without a token what it may send with one.
+    // A browser's preflight (OPTIONS) carries no token, and asks whether it may send one.
     if exchange.request.method == "OPTIONS" { return exchange.answer(at: routes) { _ in } }
     guard first.isOfDatabase || databases.only != nil else {
       exchange.record?.identify(databases.access.actor(exchange.request.peer, exchange.identity))
@@ -67,7 +67,7 @@ final class Routes: Sendable {
     }
   }
 
-  /// The pages are those of every database: what they ask is relative to where they are.
+  /// The same pages serve every database: their requests are relative to their own address.
   private func answerWithFile(_ path: String, _ exchange: HTTPExchange) {
     if path.isEmpty {
       let name = DatabasePath(exchange.request.path).name ?? ""
@@ -91,7 +91,7 @@ final class Routes: Sendable {
     }
   }
 
-  /// - Parameter name: what stands for the braces in the route's path.
+  /// - Parameter name: the part of the path that the braces of the route stand for.
   private func answer(
     _ route: Route, _ name: String, _ exchange: HTTPExchange, _ database: ServedDatabase, _ clients: Clients
   ) throws(FreshetError) {
@@ -141,8 +141,8 @@ final class Routes: Sendable {
 }
 
 extension ServedDatabase {
-  /// - Throws: `constraint` where the client names another epoch: what came of a transaction of that epoch is not known
-  ///   here.
+  /// - Throws: `constraint` if the client names another epoch, because the outcomes of that epoch's transactions are
+  ///   not known here.
   fileprivate func checkEpoch(_ members: [String: JSONValue]) throws(FreshetError) {
     let present = pool.file.epochs.greeting
     guard let epoch = try TransactionSource.epoch(members), epoch != present else { return }

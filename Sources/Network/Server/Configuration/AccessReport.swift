@@ -9,8 +9,8 @@ package struct AccessReport: Sendable {
   /// Settings that are probably mistakes.
   package let warnings: [String]
 
-  /// - Parameter isWritable: whether the system lets the server write the file; nil: it is not there, or written
-  ///   elsewhere.
+  /// - Parameter isWritable: whether the system lets the server write the file; nil: the file is missing, or another
+  ///   server writes it.
   package init(_ configuration: ServerConfiguration, isWritable: Bool? = nil) {
     sentence =
       configuration.access.roles.isEmpty
@@ -80,8 +80,8 @@ package struct AccessReport: Sendable {
 }
 
 extension Role {
-  /// Whether the role names tables but allows nothing, which is probably a mistake. An empty role may be meant for
-  /// clients without a token.
+  /// Whether the role names tables but allows nothing, which is probably a mistake. An empty role is not one: it may be
+  /// meant for clients without a token.
   fileprivate var mayNothing: Bool {
     !allowsOwnQueries && queries.isEmpty && !allowsOwnStatements && statements.isEmpty && managed.isEmpty
       && !tables.tables.isEmpty
@@ -109,7 +109,7 @@ extension ServerConfiguration {
     return nil
   }
 
-  /// Why a server does not start with these settings, as one sentence; nil: they say who may do what.
+  /// Why a server does not start with these permissions, as one sentence; nil: they are complete.
   package var accessMistake: String? {
     let switches = "--allow-everyone-to-read-and-write (allowEveryoneToReadAndWrite)"
     if access.allowsEveryoneToReadAndWrite, !access.roles.isEmpty {

@@ -34,7 +34,7 @@ package struct DoorSettings: Sendable {
     }
   }
 
-  /// These settings where they are set, and otherwise those.
+  /// These settings, with the others' where one is missing here.
   package func over(_ others: DoorSettings) -> DoorSettings {
     var result = others
     if certificate != nil || key != nil { (result.certificate, result.key) = (certificate, key) }

@@ -5,9 +5,9 @@ import Store
 package struct ForeignPartsSettings: Sendable {
   /// Paths of libraries, each perhaps with `:` and an entry point.
   package var extensions: [String] = []
-  /// By name of an application's collation, the one that stands in.
+  /// The collation that stands in for an application's, by the name of the latter.
   package var collations: [String: String] = [:]
-  /// By name of an application's tokenizer, the one that stands in.
+  /// The tokenizer that stands in for an application's, by the name of the latter.
   package var tokenizers: [String: String] = [:]
 
   package init() {}

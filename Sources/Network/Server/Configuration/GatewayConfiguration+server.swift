@@ -20,7 +20,7 @@ extension GatewayConfiguration {
       routes.append(DatabasePath.prefix)
       livePrefix = DatabasePath.prefix
     }
-    // The last one has nginx pass on events as they come.
+    // X-Accel-Buffering has nginx pass on events as they come.
     streamHeaders = [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
     heartbeatAfter = configuration.lists.heartbeat
     self.limits = limits.sockets

@@ -30,7 +30,7 @@ package struct ConfigurationFile: Sendable {
   package var newDatabases: NewDatabases?
   /// Rules for some of several databases.
   package var databases = DatabaseRules()
-  /// Where what is known of the file is kept for the next start.
+  /// Where the state of the file is kept for the next start.
   package enum StateLocation: Sendable, Equatable {
     case nowhere
     case folder(String)
@@ -38,7 +38,7 @@ package struct ConfigurationFile: Sendable {
 
   /// The setting `auth.jwt`.
   package var authentication: JWTConfiguration?
-  /// Where everything stands: lines, by paths such as `roles.clerk.tables.orders`.
+  /// Line numbers by paths such as `roles.clerk.tables.orders`.
   private var lines: [String: Int] = [:]
   private var name = ""
 
@@ -126,7 +126,7 @@ package struct ConfigurationFile: Sendable {
       "tenant",
     ] + DoorSettings.names + ForeignPartsSettings.names + LimitSetting.allCases.map(\.rawValue)
 
-  /// A name that nothing published has is a mistake.
+  /// Checks that roles name published queries and statements only.
   ///
   /// - Parameter place: where the roles are.
   private func checkNames(_ access: AccessSettings, _ place: String) throws(ServerError) {
@@ -175,7 +175,7 @@ extension LogDestination {
 }
 
 extension ConfigurationFile {
-  /// The settings of a database, and their place in the file: "", or the path of a rule and a point.
+  /// The settings of a database, and their place in the file: "", or the path of a rule and a dot.
   ///
   /// - Parameter name: of one of several; nil: for one by itself.
   package func access(of name: DatabaseName?) -> (settings: AccessSettings, place: String) {

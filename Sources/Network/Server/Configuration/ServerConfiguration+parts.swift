@@ -5,7 +5,7 @@ package import Replication
 import Store
 
 extension ServerConfiguration {
-  /// The server's part in replication, with the replica of a file that it has alone; nil: it has none.
+  /// The server's part in replication, including the replica if it serves a single file; nil: no replication.
   ///
   /// - Throws: one sentence.
   func replication(_ logger: Logger) throws(ServerError) -> ServerReplication? {
@@ -28,7 +28,7 @@ extension ServerConfiguration {
     return settings
   }
 
-  /// - Parameter replica: what makes the file: its clients' transactions are run elsewhere.
+  /// - Parameter replica: the replica that makes the file: its clients' transactions run at the writer's server.
   /// - Returns: nil where clients write nothing.
   func transactions(
     _ audit: AuditLog?, forwardingTo replica: Replica?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
@@ -42,7 +42,7 @@ extension ServerConfiguration {
     return try TransactionQueue(settings, audit, kept, epochs, users)
   }
 
-  /// Takes over how the file is replicated.
+  /// Sets how the file is replicated.
   package mutating func set(_ replication: ReplicationSettings) {
     self.replication = replication
     state.sharesEpochs = true

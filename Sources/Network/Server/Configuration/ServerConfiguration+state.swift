@@ -8,15 +8,15 @@ import Replication
 import Store
 
 extension ServerConfiguration {
-  /// Where a replica's file is; nil for others, and where it cannot be read now.
+  /// The position that a replica's file has reached; nil for other files, and if it cannot be read now.
   var position: ReplicaPosition? { state.readsPosition ? ReplicaPosition(of: database) : nil }
 
   /// The keepers of the file's state, of transactions' outcomes, and of the publisher's part; nil where nothing is
   /// kept.
   ///
-  /// A folder that cannot be used is one warning: the server then begins as if it were the first time.
+  /// If the folder cannot be used, the server logs one warning and begins as if it were the first time.
   ///
-  /// - Parameter position: of a replica's file.
+  /// - Parameter position: the position of a replica's file.
   func keepers(at position: ReplicaPosition?, _ logger: Logger) -> (StateKeeper?, KeptTransactions?, PublisherState?) {
     guard let folder = state.folder, state.epoch == nil else { return (nil, nil, nil) }
     do throws(StateFailure) {
@@ -27,7 +27,7 @@ extension ServerConfiguration {
         besides: StateFolder.stem(of: database, part: "0", in: folder), logger: logger)
       let keeper = try StateKeeper(
         of: database, in: folder, followers: keptFollowers,
-        // Followers may see later states before the publisher has numbered the one that it goes on with.
+        // Followers may see later states before the publisher has numbered the state that it continues from.
         interval: state.interval, room: published == nil ? 0 : 1_000, logger: logger
       ) { [limits, clocks] epoch, _, promises in
         // The log has batches of the epoch that cannot be continued.
@@ -42,7 +42,7 @@ extension ServerConfiguration {
     }
   }
 
-  /// The file names its states, and an older copy of it earlier ones.
+  /// The keeper of a replica's file. The file itself names its states, so an older copy of it has earlier numbers.
   private func replicaKeeper(
     at position: ReplicaPosition?, in folder: String, _ logger: Logger
   ) throws(StateFailure) -> StateKeeper {
@@ -61,7 +61,7 @@ extension ServerConfiguration {
     do throws(StateFailure) {
       return try FeedJournal(of: database, part: "changes", in: folder, logger: logger)
     } catch {
-      // `keepers` has said so.
+      // `keepers` has logged this already.
       if error.isOfAnother, state.epoch == nil { return nil }
       logger.warning("changes are not kept for the next start: \(error)")
       return nil

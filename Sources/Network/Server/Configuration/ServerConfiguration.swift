@@ -11,13 +11,13 @@ package struct ServerConfiguration: Sendable {
   package var database: String
   /// The databases of a server that has several; nil: it has `database` alone.
   package var places: DatabasePlaces?
-  /// How clients that may make further ones; nil: none may.
+  /// How databases that clients make are created; nil: clients may make none.
   package var newDatabases: NewDatabases?
   /// Rules for some of them.
   package var databases = DatabaseRules()
-  /// Where it is reached.
+  /// The address at which it is reached.
   package var listening = ListeningSettings()
-  /// Which pages there are, and which may connect.
+  /// The pages that it serves, and the pages that may connect.
   package var pages = PageSettings()
   /// The rights of clients to ask and write.
   package var access = AccessSettings()
@@ -39,7 +39,7 @@ package struct ServerConfiguration: Sendable {
   package init(places: DatabasePlaces) {
     self.init(database: "")
     self.places = places
-    // The number in each database.
+    // Each of several databases has one follower.
     limits.followers = 1
   }
 }
@@ -53,7 +53,7 @@ package struct ListeningSettings: Sendable {
   package var socket: Int32?
   /// The TLS certificate and its key; nil for no TLS.
   package var certificate: CertificateFiles?
-  /// Addresses and ranges of proxies that are believed who their clients are.
+  /// Addresses and ranges of proxies that are believed when they name their clients.
   package var trustedProxies: [String] = []
   /// Where metrics, health and readiness are served, and then nowhere else; nil: with everything else.
   package var metricsAddress: SocketAddress?
@@ -79,22 +79,23 @@ package struct ListSettings: Sendable {
 
 /// The logs.
 package struct LogSettings: Sendable {
-  /// Where it is written who asked what; nil: nowhere.
+  /// Where the access log goes: who asked what; nil: nowhere.
   package var access: LogDestination?
-  /// Where it is written who wrote what; nil: nowhere.
+  /// Where the audit log goes: who wrote what; nil: nowhere.
   package var audit: LogDestination?
-  /// How long a transaction waits until the audit log has it.
+  /// How long a transaction waits at most for its line in the audit log.
   package var auditPatience = Duration.seconds(5)
 }
 
-/// How the states of the file are named, and what of them outlives the server.
+/// How the states of the file are numbered, and which state is kept for the next start.
 package struct StateSettings: Sendable {
   /// The name of the first epoch; nil for one that no other has.
   package var epoch: String?
-  /// The number of the file's first state in it: where to continue after a restart during which no program wrote.
+  /// The commit number of the file's first state in that epoch. A server continues from here after a restart during
+  /// which no program wrote.
   package var firstCommit: Int64 = 0
-  /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Not where `epoch`
-  /// is set, nor for a replica, whose file has its own.
+  /// The folder in which what is known of the file is kept for the next start; nil: nothing is kept. Unused if `epoch`
+  /// is set, and for a replica, whose file has its own state.
   package var folder: String?
   /// The time between two writes of it while the file changes.
   package var interval = Duration.seconds(60)
@@ -102,8 +103,8 @@ package struct StateSettings: Sendable {
   package var epochRenewed: (@Sendable (_ epoch: String) -> Void)?
   /// Whether the file is a replica's: commits and epochs are those of the writer's file, which it has with its rows.
   package var readsPosition = false
-  /// Whether other servers have the same epochs, so that clients come with versions that those have named; a replica's
-  /// always do.
+  /// Whether other servers have the same epochs, so that clients may come with versions from those servers. Replicas
+  /// always share epochs.
   package var sharesEpochs = false
 }
 
@@ -117,11 +118,11 @@ package struct EndingSettings: Sendable {
   package var mustEnd: (@Sendable (_ reason: String) -> Void)?
 }
 
-/// By which a server tells the time.
+/// The clocks of a server.
 package struct ServerClocks: Sendable {
-  /// The date, for tokens.
+  /// The date, for the expiry of tokens.
   package var wall = WallClock.system
-  /// For what the server waits for itself.
+  /// The clock of the server's own waits and timeouts.
   package var monotonic = MonotonicClock.system
   /// Microseconds of a clock that never goes back, for deadlines and limits of the sockets; nil for the system's.
   package var sockets: (@Sendable () -> Int64)?

@@ -1,12 +1,12 @@
 import LiveQuery
 import Replication
 
-/// Where a client is led: to a database, with what it may do there.
+/// The database that a client is led to, with its identity there.
 struct Lead: Sendable {
   /// Nil: the only one.
   let name: DatabaseName?
   let doors: Doors
-  /// With a role of this database.
+  /// The identity, with a role of this database.
   let identity: Identity
 }
 
@@ -50,7 +50,7 @@ final class DatabaseAccess: Sendable {
   /// Whether tokens lead to databases.
   var hasTenants: Bool { rules.tenant != nil }
 
-  /// Where a request leads, if there is such a database.
+  /// The database that a request leads to, if it exists.
   ///
   /// - Parameter name: the one in its path; nil: the one that the token says.
   /// - Throws: `no_such_database` where the client may not know of it; `not_allowed` where its token leads elsewhere.
@@ -72,7 +72,7 @@ final class DatabaseAccess: Sendable {
     let isNamed = permissions.databases.map { $0.contains(where: name.fits) }
     guard let tenant = rules.tenant else { return isNamed != false }
     if tenant.name(for: identity) == name { return isNamed != false }
-    // A token gives no rights that clients without a token have anyway.
+    // The role must be the token's own: clients without a token have the rights of the anonymous role anyway.
     return isNamed == true && known.role == identity.role
   }
 
@@ -81,7 +81,7 @@ final class DatabaseAccess: Sendable {
     others.permissions(of: others.known(identity)).managed.contains(where: name.fits)
   }
 
-  /// An identity as logs show it where it is led to no database.
+  /// An identity as logs show it while it has no database.
   func actor(_ address: String, _ identity: Identity, _ name: DatabaseName? = nil) -> LogActor {
     others.actor(address, identity, name)
   }

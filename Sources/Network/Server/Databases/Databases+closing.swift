@@ -6,7 +6,7 @@ import Synchronization
 
 // Closes databases that are not used any more.
 extension Databases {
-  /// A use has ended.
+  /// Called when a use has ended.
   func end(_ name: DatabaseName) {
     let mustWatch = state.withLock { state in
       if state.isStopping { return false }
@@ -42,7 +42,8 @@ extension Databases {
     if let left { watch(name, for: .nanoseconds(Int64(clamping: left.count))) }
   }
 
-  /// Closes one that `State.close` has taken out of use, and opens it again for those who have come meanwhile.
+  /// Closes a database that `State.close` has taken out of use, and opens it again for clients that have come
+  /// meanwhile.
   func close(_ name: DatabaseName) {
     if let database = state.withLock({ $0.takeClosing(name) }) {
       database.drain()

@@ -53,7 +53,7 @@ extension Databases {
     }
   }
 
-  /// A client may not do that.
+  /// Records that a client may not do that.
   func noteRefused(_ name: DatabaseName, _ action: DatabaseAction, by actor: LogActor) {
     guard let log = surroundings.auditLog else { return }
     perform(name) { _ in log.refused(.init(actor: actor, subject: .database(action)), .notAllowed) }
@@ -76,7 +76,7 @@ extension Databases {
     if case .published(let folder) = replicated { folder.release(name) }
   }
 
-  /// Databases are made and removed where they are written.
+  /// The error at a replica: databases are made and removed at the writer's server.
   private var refusalOfReplica: FreshetError? {
     guard case .replica? = surroundings.replication?.part else { return nil }
     return FreshetError(.notAllowed, "this server has copies: databases are made and removed at the writer's server")
@@ -85,18 +85,18 @@ extension Databases {
   /// Ends the sessions and streams of a database whose file is gone, and closes it.
   func end(sessionsOf name: DatabaseName, _ reply: @escaping @Sendable () -> Void) {
     if takeAway(name, then: { _ in nil }, { _ in reply() }) { return }
-    // The database is being removed.
+    // Clients still use the database: try again after a pause.
     queues[0].asyncAfter(deadline: .now() + Self.pause) { self.end(sessionsOf: name, reply) }
   }
 
-  /// Takes away a database that no replica makes any more, and moves its files.
+  /// Takes a database away from its clients and moves its files, because no replica makes it any more.
   func putAside(_ name: DatabaseName) {
     _ = takeAway(name, then: { self.move($0) }) { _ in }
   }
 
-  /// Ends the sessions and streams of a database until it is unused, closes it, and runs the next action.
+  /// Ends the sessions and streams of a database until it is unused, closes it, and then runs `next`.
   ///
-  /// - Returns: false where that is going on already.
+  /// - Returns: false if that has begun already.
   private func takeAway(
     _ name: DatabaseName, then end: @escaping @Sendable (DatabaseName) -> FreshetError?,
     _ reply: @escaping @Sendable (FreshetError?) -> Void

@@ -6,7 +6,7 @@ extension Databases {
     var entries: [DatabaseName: Entry] = [:]
     /// The databases of `closing` that are not closed yet.
     var beingClosed: [DatabaseName: ServedDatabase] = [:]
-    /// They are taken away from their clients.
+    /// Databases that are being taken away from their clients.
     var removing: Set<DatabaseName> = []
     /// The number by which the followers of the database opened next wait for sessions.
     var waiter = 0
@@ -28,7 +28,7 @@ extension Databases {
     var uses = 0
     /// When the last use ended.
     var idleSince: Instant
-    /// It is going to be looked at whether it is still unused.
+    /// A check whether it is still unused is scheduled.
     var isWatched = false
   }
 
@@ -57,7 +57,8 @@ extension Databases.State {
 
   mutating func takeClosing(_ name: DatabaseName) -> ServedDatabase? { beingClosed.removeValue(forKey: name) }
 
-  /// There are 64 numbers: databases that share one are woken for each other's sessions.
+  /// The number for a newly opened database. There are 64: databases that share one are woken for each other's
+  /// sessions.
   mutating func takeWaiter(_ count: Int) -> Int {
     defer { waiter = (waiter + count) % 64 }
     return waiter

@@ -21,7 +21,7 @@ final class Databases: Sendable {
   /// Open and close files. One queue does everything that concerns a database, in order.
   let queues = (0..<4).map { DispatchQueue(label: "freshet.databases.\($0)") }
   private let work = DispatchGroup()
-  /// Publishes all databases of a folder, or makes them. Set before the first client.
+  /// The thread that publishes all databases of a folder, or makes them. Set before the first client.
   var replicated: Replicated { replication.withLock { $0 } }
   private let replication = Mutex(Replicated.none)
 
@@ -39,7 +39,7 @@ final class Databases: Sendable {
 
   // MARK: - Looking
 
-  /// Where a request leads.
+  /// The database that a request leads to.
   ///
   /// - Parameter name: the one in its path.
   /// - Throws: `no_such_database`, also where the client may not know of it; `not_allowed` where its token leads
@@ -49,7 +49,7 @@ final class Databases: Sendable {
       guard name == nil else { throw .noSuchDatabase }
       return Lead(name: nil, doors: access.doors(of: nil), identity: identity)
     }
-    // Whatever asks a server of one file can ask one of a folder with one file in it.
+    // A folder with one file in it answers the same requests as a server of one file.
     let lead = try access.lead(identity, to: name ?? (access.hasTenants ? nil : places.only?.description))
     guard let name = lead.name, isThere(name) else { throw .noSuchDatabase }
     return lead
@@ -61,7 +61,7 @@ final class Databases: Sendable {
 
   func isBeingRemoved(_ name: DatabaseName) -> Bool { state.withLock { $0.removing.contains(name) } }
 
-  /// A file in a folder of copies is served only where a replica makes it.
+  /// Whether a file is served: in a folder of replicas, only a file that a replica makes.
   private func isServed(_ name: DatabaseName) -> Bool {
     guard case .replicated = replicated else { return true }
     return surroundings.replication?.replica(name.description) != nil
@@ -109,7 +109,7 @@ final class Databases: Sendable {
 
   /// Sessions that followers waited for have drained.
   ///
-  /// - Parameter waiters: by the bits of `Gateway.isDrained`.
+  /// - Parameter waiters: one bit for each waiter, as in `Gateway.isDrained`.
   func drained(_ waiters: UInt64) {
     if let only { return only.database.sessionsDrained(waiters) }
     let waiting = state.withLock { state in
@@ -131,13 +131,13 @@ final class Databases: Sendable {
   private enum Step {
     case use(ServedDatabase)
     case refuse(FreshetError)
-    /// As many are in use as may be open.
+    /// The limit of open databases is reached, and all of them are in use.
     case tryAgain
     case open(waiter: Int, closing: DatabaseName?)
     case wait
   }
 
-  /// Has a database used, which is opened for that.
+  /// Begins to use a database, and opens it if needed.
   ///
   /// - Parameter later: called with the answer on another thread where the database has to be opened first.
   /// - Returns: nil when the answer comes later. An error is `overloaded`, `shutting_down` or `no_such_database`.
@@ -146,8 +146,8 @@ final class Databases: Sendable {
     return use(name, tries: Self.tries, later: reply)
   }
 
-  /// How often it is tried to open one more than may be open, and how long after the last time: answers that are on
-  /// their way still use theirs.
+  /// How often opening is tried while the limit of open databases is reached, and the pause between two tries: answers
+  /// on their way still use databases.
   private static let tries = 50
   static let pause = DispatchTimeInterval.milliseconds(20)
 
@@ -221,7 +221,7 @@ final class Databases: Sendable {
     switch result {
     case .failure(let error): for reply in replies { reply(.failure(error)) }
     case .success(let database):
-      // The stop of the server came before it was open.
+      // The server may have been stopped before the database was open.
       if isStopping { database.drain() } else { database.start() }
       for reply in replies { reply(.success(use(of: database, name))) }
     }
@@ -250,7 +250,7 @@ final class Databases: Sendable {
     case replicated(ReplicatedFolder)
   }
 
-  /// Publishes the databases of a folder, or makes them. To be called once, when clients can come.
+  /// Starts to publish the databases of a folder, or to make them. To be called once, when clients can come.
   func startReplication() {
     guard only == nil, let replication = surroundings.replication else { return }
     switch replication.part {
@@ -271,7 +271,7 @@ final class Databases: Sendable {
     case .published(let folder): folder.stop()
     case .replicated(let folder): folder.stop()
     }
-    // They hold this.
+    // The replication objects hold a reference to this object.
     replication.withLock { $0 = .none }
     surroundings.replication?.stop()
   }

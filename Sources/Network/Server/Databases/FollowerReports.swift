@@ -59,7 +59,7 @@ final class FollowerReports: Sendable {
     for request in done { request.reply(report) }
   }
 
-  /// Time is up.
+  /// Ends a request whose time is up.
   private func end(_ number: Int) {
     let late = state.withLock { state in
       state.requests.removeValue(forKey: number).map { ($0, FollowerReport(state.last, late: $0.missing)) }
@@ -83,7 +83,7 @@ struct FollowerReport: Sendable {
     unresponsive = late.count
   }
 
-  /// All of several databases.
+  /// The reports of several databases together.
   init(_ parts: [FollowerReport]) {
     statuses = parts.flatMap(\.statuses)
     failures = parts.flatMap(\.failures)

@@ -4,19 +4,19 @@ import Logging
 import Replication
 import Synchronization
 
-/// Has all databases of a folder open and published, and says in the log which there are: a thread of its own, which
-/// looks at the folder now and then.
+/// Has all databases of a folder open and published, and lists them in the log. It has a thread of its own, which looks
+/// at the folder now and then.
 final class PublishedFolder: Sendable {
   private enum Entry {
     case opening
     case open(DatabaseUse)
-    /// It cannot be opened, and is not tried before.
+    /// It cannot be opened, and is not tried again before `until`.
     case failed(until: Instant)
-    /// There is no such file, since then.
+    /// The file has been missing since then.
     case missing(DatabaseUse?, since: Instant)
     /// It is being closed.
     case closing
-    /// It is closed, and its streams have to go.
+    /// It is closed, and its streams have to be removed.
     case gone
   }
 
@@ -40,7 +40,7 @@ final class PublishedFolder: Sendable {
 
   func start() {
     worker.start { [self] in
-      // The thread's own: what the log says.
+      // The databases that the log lists. Owner: the thread.
       var listed: Set<DatabaseName>?
       var trouble = ""
       while !worker.mustStop {
@@ -58,16 +58,16 @@ final class PublishedFolder: Sendable {
     }
   }
 
-  /// Nothing keeps databases open any more.
+  /// Stops keeping databases open.
   func stop() {
     worker.stop()
     entries.withLock { $0 = [:] }
   }
 
-  /// A database was made.
+  /// Called when a database was made.
   func noteMade() { worker.wake.signal() }
 
-  /// A database is about to be removed: it is not kept open.
+  /// Called when a database is about to be removed: stops keeping it open.
   func release(_ name: DatabaseName) { entries.withLock { $0[name] = .missing(nil, since: .distantPast) } }
 
   private var isOpening: Bool {
@@ -129,7 +129,7 @@ final class PublishedFolder: Sendable {
       case .failed: entries[name] = .missing(nil, since: now)
       case .missing(_, let since):
         if now - since >= Self.grace || since == .distantPast {
-          // Its use ends here.
+          // Setting the entry ends the use of the database.
           entries[name] = .closing
           return true
         }

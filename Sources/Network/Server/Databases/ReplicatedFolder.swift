@@ -4,8 +4,8 @@ import LiveQuery
 import Logging
 import Replication
 
-/// Makes all databases that a log has in a folder, and puts aside those that are gone from it: a thread of its own,
-/// which reads what the writer's server says of them.
+/// Makes all databases that a log has in a folder, and puts aside those that are gone from it. It has a thread of its
+/// own, which reads the list that the writer's server puts into the log.
 final class ReplicatedFolder: Sendable {
   private let databases: Databases
   private let replication: ServerReplication
@@ -22,7 +22,7 @@ final class ReplicatedFolder: Sendable {
 
   func start() {
     worker.start { [self] in
-      // Without a broker too they serve what they have.
+      // The files that exist are served even while the broker cannot be reached.
       for name in databases.places.names { make(name) }
       var trouble = ""
       while !worker.mustStop {

@@ -7,7 +7,7 @@ import Replication
 import Requests
 import Store
 
-/// A database that is open: followers behind the sessions that have it, and a writer aside.
+/// An open database: followers that serve the sessions that use it, and a writer.
 ///
 /// Everything in it is constant after `init`, or guards itself.
 final class ServedDatabase: Sendable {
@@ -23,7 +23,7 @@ final class ServedDatabase: Sendable {
   private let published: PublishedDatabase?
   let followers = FollowerReports()
   private let configuration: ServerConfiguration
-  /// Nil: nothing of transactions is kept for the next time.
+  /// Nil: outcomes of transactions are not kept for the next start.
   private let kept: KeptTransactions?
   private let publisherState: PublisherState?
   private let logger: Logger
@@ -42,7 +42,7 @@ final class ServedDatabase: Sendable {
 
   /// Opens the file and starts what follows it.
   ///
-  /// - Parameter configuration: of this database.
+  /// - Parameter configuration: the configuration of this database.
   /// - Parameter waiter: the first of the numbers by which its followers wait for sessions.
   /// - Throws: one sentence for the operator.
   init(
@@ -107,7 +107,7 @@ final class ServedDatabase: Sendable {
     }
   }
 
-  /// Warns of published queries that this database cannot answer; they stay, for the schema may change.
+  /// Warns of published queries that this database cannot answer. They stay published, because the schema may change.
   private func checkPublishedQueries() {
     for published in configuration.access.queries.list {
       let query = published.sample
@@ -131,10 +131,10 @@ final class ServedDatabase: Sendable {
   var isPublished: Bool { published?.isPublishing == true }
   var isBeginningToPublish: Bool { published?.isBeginning == true }
 
-  /// Whether the file is there, and whether the system lets the server write it; nil: it is not there, or written
-  /// elsewhere.
+  /// Whether the file is there, and whether the system lets the server write it; nil: the file is missing, or another
+  /// server writes it.
   var isWritable: Bool? {
-    // A replica's file is written by this server whatever the clients may do.
+    // The server writes a replica's file itself, even if clients may not write.
     let isReplica = configuration.replication?.role == .replica
     return isReplica || FileIdentity(path: path) == nil ? nil : transactions?.isWritable
   }
@@ -146,7 +146,7 @@ final class ServedDatabase: Sendable {
 
   /// Ends everything that follows the file, and keeps its state. It must not be used any more. Blocks.
   func stop() {
-    // Behind what clients wrote last, and before the followers that it numbers commits with.
+    // The publisher stops after the clients' last writes, and before the followers with which it numbers commits.
     published?.stop()
     let promises = { [transactions, kept] in transactions.map(\.kept) ?? kept?.keeper.promises }
     pool.stop { kept?.keep(promises()) }

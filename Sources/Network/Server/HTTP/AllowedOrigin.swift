@@ -31,7 +31,7 @@ package enum AllowedOrigin {
   }
 }
 
-/// The name of the server that an operator lets clients call it by.
+/// A host name that the operator lets clients use for the server.
 package enum AllowedHost {
   /// The mistake in an operator's text; nil: it is valid.
   package static func mistake(in text: String) -> String? {
@@ -48,6 +48,6 @@ package enum AllowedHost {
 }
 
 extension Substring {
-  /// Whether it has neither spaces nor controls, and ASCII alone.
+  /// Whether it is ASCII only, without spaces and control characters.
   fileprivate var isPrintableASCII: Bool { utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
 }

@@ -2,8 +2,8 @@ import Foundation
 import Gateway
 import LiveQuery
 
-/// The JavaScript client, `<live-list>` and `<live-chart>`, as every server serves them: at a path of its own, whatever
-/// else it serves, also to pages of the origins that it allows.
+/// The JavaScript client, `<live-list>` and `<live-chart>`, as every server serves them: at their own path, whatever
+/// else the server serves, and also to pages of allowed origins.
 struct ClientFiles: Sendable {
   private struct File: Sendable {
     let type: String

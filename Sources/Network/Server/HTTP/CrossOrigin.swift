@@ -2,7 +2,7 @@ import Gateway
 
 /// Headers that browsers need before they give an answer to a page of another origin (CORS).
 ///
-/// Only for origins that the operator named; "*" is never said.
+/// They are sent only to origins that the operator named; "*" is never sent.
 struct CrossOrigin: Sendable {
   /// Headers of every answer to a page of an allowed origin; none for other pages.
   let headers: [(name: String, value: String)]
@@ -23,7 +23,7 @@ struct CrossOrigin: Sendable {
     ]
   }
 
-  /// The answer to OPTIONS, which browsers ask before what a form could not have sent.
+  /// The answer to OPTIONS, which browsers send before a request that no form could have sent.
   ///
   /// - Parameter methods: those of the route.
   func preflight(_ methods: String) -> HTTPAnswer {

@@ -2,7 +2,7 @@ import Gateway
 import Logging
 import Synchronization
 
-/// Whether clients may come in: from which pages, and not while the server stops.
+/// Decides whether requests are admitted: by the origin of their page, and never while the server stops.
 ///
 /// Any thread.
 final class FrontDoor: Sendable {
@@ -17,7 +17,7 @@ final class FrontDoor: Sendable {
 
   var isOpen: Bool { open.load(ordering: .relaxed) }
 
-  /// The server stops.
+  /// Refuses all requests from now on, because the server stops.
   func close() { open.store(false, ordering: .relaxed) }
 
   /// Origins of other hosts that are let in.

@@ -2,7 +2,7 @@ import CZlib
 
 /// Bodies in gzip coding (RFC 1952), by zlib.
 enum GzipEncoding {
-  /// Whether an Accept-Encoding header allows gzip: RFC 9110, 12.5.3. Absent, it does not.
+  /// Whether an Accept-Encoding header allows gzip: RFC 9110, 12.5.3. A missing header does not.
   static func isAccepted(_ header: String?) -> Bool {
     var quality: [String: Double] = [:]
     for part in (header ?? "").split(separator: ",") {
@@ -16,7 +16,7 @@ enum GzipEncoding {
 
   /// Nil when there is no memory for it.
   static func encode(_ bytes: [UInt8]) -> [UInt8]? {
-    // 16 more than the largest window says: with a gzip header.
+    // The largest window, plus 16, which has zlib write a gzip header.
     let gzipWindow: Int32 = 15 + 16
     // Speed over size: level 6 takes twice as long for a few percent.
     let level: Int32 = 4

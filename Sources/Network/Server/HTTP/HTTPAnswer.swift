@@ -6,7 +6,7 @@ struct HTTPAnswer: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
-  /// The code of an error.
+  /// The error's code; nil: no error.
   var code: ErrorCode?
 
   static func json(_ body: [UInt8], status: Int = 200, headers: [(name: String, value: String)] = []) -> HTTPAnswer {
@@ -35,7 +35,7 @@ struct HTTPAnswer: Sendable {
     return HTTPAnswer(status: status, headers: headers, body: writer.bytes, code: code)
   }
 
-  /// To a client that asks for too much.
+  /// The answer to a client that sends too many requests.
   static func hasty(_ seconds: Int) -> HTTPAnswer {
     problem(
       .limitExceeded, "this client sends too many requests: send fewer a second",

@@ -1,8 +1,8 @@
 import Gateway
 
 extension HTTPRequest {
-  /// Whether the body says that it is JSON. A page of another origin cannot have a browser say so without asking the
-  /// server first (CORS), which keeps forms from posting.
+  /// Whether Content-Type says that the body is JSON. Pages of other origins cannot send that type without a preflight
+  /// (CORS), so their forms cannot post.
   var hasJSONBody: Bool {
     let type = (contentType ?? "").prefix { $0 != ";" }
     return type.trimmingSuffix { $0 == " " || $0 == "\t" }.lowercased() == "application/json"

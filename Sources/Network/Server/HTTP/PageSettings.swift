@@ -2,10 +2,10 @@
 package struct PageSettings: Sendable {
   /// The directory of static files; nil for none.
   package var directory: String?
-  /// Where the pages and the files of the JavaScript client are that come with the program, which every server serves;
-  /// nil: nowhere.
+  /// The directory of the pages and JavaScript client files that come with the program, which every server serves; nil
+  /// for none.
   package var clientDirectory: String?
-  /// The header of that name with static files; empty for none.
+  /// The Content-Security-Policy header of static files; empty for none.
   package var contentSecurityPolicy =
     "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
   /// Origins of other hosts whose pages may connect, such as "https://example.org".

@@ -29,7 +29,7 @@ package enum Route: String, CaseIterable, Sendable {
   /// Prefixes of the paths that are not files.
   static let prefixes = ["/v1/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json"]
 
-  /// Whether it is asked of one database.
+  /// Whether the route belongs to one database.
   var isOfDatabase: Bool {
     switch self {
     case .getDatabases, .postDatabase, .deleteDatabase, .getClientFile, .getHealth, .getReadiness, .getMetrics,
@@ -43,9 +43,9 @@ package enum Route: String, CaseIterable, Sendable {
   /// Whether an answer at this path belongs to an epoch.
   static func isAPI(_ path: String) -> Bool { path.hasPrefix("/v1/") && !path.hasPrefix("/v1/client/") }
 
-  /// Paths that may have an address of their own.
+  /// Paths that `metricsAddress` may serve at an address of their own.
   static let metricsPrefixes = ["/healthz", "/readyz", "/metrics"]
-  /// The routes of those.
+  /// The routes at `metricsPrefixes`.
   static let ofMetrics: Set<Route> = [.getHealth, .getReadiness, .getMetrics, .getMetricsHistory]
 
   /// The routes at a path, each of another method, and the part of the path that stands for the braces; "" without.

@@ -6,8 +6,8 @@ extension AccessToken {
   /// The parameter of a URL that has a token, for clients that cannot send headers (RFC 6750, 2.3).
   private static let parameter = "access_token"
 
-  /// The token that a request carries; nil without one. Authorization of other schemes is not for this server: a
-  /// proxy's, perhaps.
+  /// The token that a request carries; nil without one. Authorization headers of other schemes are ignored: they may be
+  /// meant for a proxy.
   ///
   /// - Throws: `unauthenticated` when there are several.
   static func of(_ request: HTTPRequest) throws(FreshetError) -> AccessToken? {
@@ -26,7 +26,7 @@ extension AccessToken {
 }
 
 extension HTTPRequest {
-  /// The same without its token: code that answers it never sees a token by accident.
+  /// The same request without its token, so that code that answers it never sees a token by accident.
   var withoutToken: HTTPRequest {
     var request = self
     request.authorization = nil

@@ -4,7 +4,7 @@ import Logging
 import Store
 import Wire
 
-/// Tells who a token's bearer is. Any thread.
+/// Finds the identity of a token's bearer. Any thread.
 final class Authenticator: Sendable {
   private let verifier: TokenVerifier
   private let fixed: TokenKeys?
@@ -32,19 +32,19 @@ final class Authenticator: Sendable {
   /// Verifies a token: at once where its key is known.
   ///
   /// - Parameter later: called with the answer when the key has to be fetched first, on any thread.
-  /// - Returns: nil when the answer comes later. An error is `unauthenticated`, or `overloaded` when no keys are there
-  ///   to tell.
+  /// - Returns: nil when the answer comes later. An error is `unauthenticated`, or `overloaded` when there are no keys
+  ///   to verify with.
   func verify(
     _ token: AccessToken, later: @escaping @Sendable (Result<Identity, FreshetError>) -> Void
   ) -> Result<Identity, FreshetError>? {
     if let answer = answer(token) { return answer }
     let isComing = published?.refresh { [self] in later(answer(token) ?? .failure(unknownKey)) } ?? false
     if isComing { return nil }
-    // A fetch may have ended in between.
+    // A fetch may have ended since the first try.
     return answer(token) ?? .failure(unknownKey)
   }
 
-  /// Does what time makes due. To be called now and then.
+  /// Handles timeouts. To be called now and then.
   func look() { published?.look() }
 
   /// Nil if no known key is for this token.

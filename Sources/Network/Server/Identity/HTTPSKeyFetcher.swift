@@ -5,7 +5,7 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Fetches over the network, https alone, also where it is redirected to.
+/// Fetches over the network, by https only, redirects included.
 package struct HTTPSKeyFetcher: KeyFetcher {
   /// Longer answers are given up: a set of 100 keys has 60 kB.
   static let sizeLimit = 256 << 10

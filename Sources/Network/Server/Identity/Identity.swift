@@ -21,7 +21,7 @@ struct Identity: Sendable, Hashable {
   static let anonymous = Identity(subject: nil, role: anonymousRole, claims: [:], expires: nil)
   static let anonymousRole = "anonymous"
 
-  /// The same with a role of the list: without a role there, it is anonymous.
+  /// The identity with one of these roles; if its role is not among them, it is anonymous.
   func known(to roles: Set<String>) -> Identity {
     if roles.isEmpty || roles.contains(role) { return self }
     var identity = self
@@ -30,11 +30,11 @@ struct Identity: Sendable, Hashable {
     return identity
   }
 
-  /// Distinguishes two tokens of one person, and says nothing about the person.
+  /// Claims that differ between two tokens of one person, and say nothing about the person.
   private static let claimsOfTheToken: Set<String> = ["iat", "exp", "nbf", "jti"]
 
-  /// Whether rows that were chosen for one may be shown to the other: all but the token's own dates and number is the
-  /// same.
+  /// Whether rows that were chosen for one may be shown to the other: they differ at most in the token's own dates and
+  /// number.
   func sees(theSameAs other: Identity) -> Bool {
     subject == other.subject && role == other.role && rule == other.rule && lastingClaims == other.lastingClaims
   }

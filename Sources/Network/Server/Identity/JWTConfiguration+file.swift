@@ -42,7 +42,7 @@ extension JWTConfiguration {
     keys = try Self.keys(name, value, algorithms, environment)
   }
 
-  /// One, or a list.
+  /// Reads one algorithm, or a list of them.
   private static func algorithms(_ place: YAMLPlace) throws(ServerError) -> [SignatureAlgorithm] {
     var algorithms: [SignatureAlgorithm] = []
     for name in try place.textOrTexts() {
@@ -90,7 +90,7 @@ extension JWTConfiguration {
     return data
   }
 
-  /// An attacker who can change keys on their way here can make tokens: hence https.
+  /// The address must be https, because an attacker who can change keys on their way here can make tokens.
   private static func address(_ text: String) throws(ServerError) -> String {
     guard let url = URL(string: text), url.scheme?.lowercased() == "https", url.host?.isEmpty == false,
       url.user == nil, url.password == nil

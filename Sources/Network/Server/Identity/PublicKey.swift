@@ -19,7 +19,7 @@ final class PublicKey: @unchecked Sendable {
   /// The lengths of RSA keys: the least one by RFC 7518, 3.3; OpenSSL verifies nothing with longer ones.
   private static let bits: ClosedRange<Int32> = 2_048...16_384
 
-  /// Nil for a key of a kind that signs no tokens.
+  /// Nil if keys of this kind sign no tokens.
   ///
   /// - Parameter pointer: an `EVP_PKEY`, which is freed.
   private init?(owning pointer: OpaquePointer?) {
@@ -45,7 +45,7 @@ final class PublicKey: @unchecked Sendable {
     return curves[String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)]
   }
 
-  /// Whether the exponent is an odd number above 1: with 1, every signature is of what it says.
+  /// Whether the exponent is an odd number above 1: with 1, anybody could write a valid signature.
   private static func signs(rsa key: OpaquePointer) -> Bool {
     var exponent: OpaquePointer?
     defer { BN_free(exponent) }
@@ -73,9 +73,9 @@ final class PublicKey: @unchecked Sendable {
     }
   }
 
-  /// Makes a key of the numbers of a JSON Web Key for RSA, big-endian.
+  /// Makes an RSA key from the numbers of a JSON Web Key, which are big-endian.
   convenience init?(modulus: [UInt8], exponent: [UInt8]) {
-    // OpenSSL keeps the names.
+    // OpenSSL keeps pointers to the names.
     let key = OSSL_PKEY_PARAM_RSA_N.withCString { modulusName in
       OSSL_PKEY_PARAM_RSA_E.withCString { exponentName in
         Self.rsa([(modulusName, modulus), (exponentName, exponent)])
@@ -101,8 +101,8 @@ final class PublicKey: @unchecked Sendable {
     return EVP_PKEY_fromdata(context, &key, Int32(openssl_public_key), parameters) == 1 ? key : nil
   }
 
-  /// Makes a key of the numbers of a JSON Web Key for a curve: each as long as the curve's numbers are; `y` is empty
-  /// for Ed25519.
+  /// Makes a key of a curve from the numbers of a JSON Web Key. Each number has the curve's length; `y` is empty for
+  /// Ed25519.
   convenience init?(_ kind: Kind, x: [UInt8], y: [UInt8]) {
     guard x.count == kind.coordinateBytes, kind == .ed25519 ? y.isEmpty : y.count == x.count else { return nil }
     self.init(

@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// A fetch that fails leaves the keys that were there. Any thread: one lock.
 final class PublishedKeys: Sendable {
-  /// The least time between two fetches: tokens with invented key ids cannot make this server a nuisance.
+  /// The least time between two fetches: tokens with invented key ids must not make this server flood the issuer.
   static let interval = Duration.seconds(60)
-  /// The longest time of a fetch.
+  /// The longest time that a fetch may take.
   static let deadline = Duration.seconds(5)
   /// So many may wait for a fetch; later ones are refused.
   private static let waiterLimit = 1_000

@@ -4,12 +4,12 @@ import Wire
 /// The only queries that the bearer of a token may follow: the claim `freshet`. The signer of the token chooses the
 /// query; no role is needed.
 struct SealedQueries: Sendable, Hashable {
-  /// As JSON, by the name that the bearer uses; "" for the one of a token that has no names.
+  /// Queries as JSON, by the name that the bearer uses; "" for the single query of a token without names.
   private let queries: [String: JSONValue]
 
   private static let claim = "freshet"
 
-  /// - Returns: nil for a token that is not of that kind.
+  /// - Returns: nil for a token without this claim.
   /// - Throws: `unauthenticated` for a claim of another form.
   init?(_ claims: [String: JSONValue]) throws(FreshetError) {
     guard let claim = claims[Self.claim] else { return nil }

@@ -1,16 +1,16 @@
 /// The keys that tokens may be signed with, each with the algorithms that it may be used for.
 package struct TokenKeys: Sendable {
   private struct Entry: Sendable {
-    /// The `kid` of tokens signed with it; nil for the only key of a file, or a key that was published without.
+    /// The `kid` of tokens signed with it; nil for the only key of a file, or a key that was published without an id.
     let id: String?
     let verifiers: [SignatureAlgorithm: SignatureVerifier]
   }
 
   private var entries: [Entry] = []
 
-  /// More keys than any issuer publishes.
+  /// The limit of keys: no issuer publishes as many.
   static let countLimit = 100
-  /// As many keys are tried for a token that names none: each costs time on the service thread.
+  /// How many keys are tried for a token that names none, because each costs time on the service thread.
   private static let attempts = 4
 
   var isEmpty: Bool { entries.isEmpty }
@@ -24,7 +24,7 @@ package struct TokenKeys: Sendable {
 
   /// The keys that may verify a token.
   ///
-  /// - Parameter id: the token's `kid`. Keys without an id may be meant by any.
+  /// - Parameter id: the token's `kid`. Keys without an id match any `kid`.
   func verifiers(for algorithm: SignatureAlgorithm, id: String?) -> [SignatureVerifier] {
     let fitting = entries.filter { $0.verifiers[algorithm] != nil }
     let named = id.map { id in fitting.filter { $0.id == id } } ?? fitting

@@ -2,7 +2,7 @@ import Ground
 import LiveQuery
 import Wire
 
-/// Tells whether a token is good, and whose it is. Pure but for the clock.
+/// Verifies tokens, and reads the identity of their bearers. Pure except for the clock.
 struct TokenVerifier: Sendable {
   let algorithms: Set<SignatureAlgorithm>
   let issuer: String?
@@ -24,11 +24,11 @@ struct TokenVerifier: Sendable {
   enum Verdict {
     case good(Identity)
     case bad(FreshetError)
-    /// Its only fault is that none of the known keys signed it.
+    /// The token is valid except that none of the known keys signed it.
     case unknownKey
   }
 
-  /// Claims come first: for a token that would be refused anyway no key is fetched.
+  /// Claims are checked first, so that no key is fetched for a token that would be refused anyway.
   func verify(_ text: String, _ keys: TokenKeys) -> Verdict {
     do throws(FreshetError) {
       let token = try WebToken(text)

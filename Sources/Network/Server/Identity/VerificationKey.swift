@@ -5,8 +5,8 @@ enum VerificationKey: Sendable {
   case secret([UInt8])
   case published(PublicKey)
 
-  /// Verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. So a key is
-  /// never used as one of another kind: a public RSA key can never be taken for a secret.
+  /// Verifies signatures of an algorithm with this key; nil when the algorithm takes keys of another kind. So a public
+  /// RSA key is never used as a secret.
   func verifier(for algorithm: SignatureAlgorithm) -> SignatureVerifier? {
     let fits =
       switch self {

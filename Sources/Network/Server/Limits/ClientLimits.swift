@@ -26,7 +26,7 @@ package struct ClientLimits {
     package var requests = RateLimit(perSecond: 0, burst: 0)
     /// Messages of sessions a second.
     package var messages = RateLimit(perSecond: 0, burst: 0)
-    /// How many a client may have at a time; any number of what is not here.
+    /// How many of each resource a client may have at a time. Resources that are missing here have no limit.
     package var most: [Resource: Int] = [:]
     /// Messages beyond the limit that a session may send before it is closed. One is forgiven each second.
     package var patience = RateLimit(perSecond: 1, burst: 100)
@@ -47,9 +47,9 @@ package struct ClientLimits {
   package let bounds: Bounds
   private let capacity: Int
   private var usages: [LimitedClient: Usage] = [:]
-  /// How many clients there may be before those are looked for that can be forgotten.
+  /// The number of clients at which the table is searched for clients that can be forgotten.
   private var sweepAt: Int
-  /// When they were last looked for.
+  /// When the table was last searched for them.
   private var sweptAt = Int64.min
 
   package init(_ bounds: Bounds, capacity: Int = 65_536) {
@@ -77,7 +77,7 @@ package struct ClientLimits {
 
   /// Takes one unit of a resource.
   ///
-  /// - Returns: the client to whom it has to be given back; nil if the client has all that it may have.
+  /// - Returns: the client to give it back to; nil if the client has reached its limit.
   package mutating func take(_ resource: Resource, of client: LimitedClient, at now: Int64) -> LimitedClient? {
     guard let most = bounds.most[resource] else { return client }
     let client = admit(client, at: now)

@@ -13,13 +13,14 @@ extension ServerLimits {
 }
 
 extension RateLimit {
-  /// Five times as many after a pause.
+  /// A rate with a burst: five times as many at once after a pause.
   static func withBurst(_ perSecond: Int) -> RateLimit {
     RateLimit(perSecond: perSecond, burst: 5 * min(perSecond, 1_000_000))
   }
 }
 
-/// The limits of addresses: those of this machine may be a proxy's, and are limited only if the operator said so.
+/// The limits of addresses. This machine's own addresses may be a proxy's, and are limited only if the operator says
+/// so.
 struct LimitedAddresses {
   private let ofLoopback: (requests: Bool, messages: Bool, subscriptions: Bool)
 

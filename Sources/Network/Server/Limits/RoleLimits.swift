@@ -29,11 +29,12 @@ package struct RoleLimits: Sendable, Equatable {
   }
 }
 
-/// The use by the clients of each role, for each identity. Clients without a name share their address's limits alone.
+/// The allowances that the clients of each role have used, by identity. Clients without a subject have only the limits
+/// of their address.
 ///
 /// A value: `UsageLimits` guards it.
 struct IdentityLimits {
-  /// A role of the server's, or of a rule for some of its databases.
+  /// A role of the server, or of a rule for some of its databases.
   struct Group: Hashable, Sendable {
     /// 0: the server's.
     let rule: Int

@@ -1,7 +1,7 @@
 import Gateway
 import Synchronization
 
-/// The use by clients of their allowances, by address and by identity: on all service threads together.
+/// The allowances that clients have used, by address and by identity, on all service threads together.
 ///
 /// Any thread: one lock.
 final class UsageLimits: Sendable {
@@ -58,7 +58,7 @@ final class UsageLimits: Sendable {
     usages.withLock { $0.identities.giveBack(resource, of: payer) }
   }
 
-  /// - Returns: to whom the subscription is to be given back; nil when the client has all that it may have.
+  /// - Returns: the clients to give the subscription back to; nil if the client has reached its limit.
   func takeSubscription(of client: ClientAddress, _ identity: Identity) -> Payers? {
     let now = now
     return usages.withLock { usages in

@@ -49,7 +49,7 @@ final class AccessLog: Sendable {
       })
   }
 
-  /// - Parameter subscriptions: that it still had.
+  /// - Parameter subscriptions: the number that it still had.
   func closed(_ session: ChannelID, _ actor: LogActor, subscriptions: Int, _ duration: Nanoseconds) {
     queue.append(
       LogLine.make("close") { line in
@@ -76,7 +76,7 @@ final class AccessLog: Sendable {
       })
   }
 
-  /// A subscription is over.
+  /// Logs the end of a subscription.
   func ended(
     _ session: ChannelID, _ number: UInt64, _ actor: LogActor, _ subject: LogSubject?, _ code: ErrorCode?,
     _ duration: Nanoseconds

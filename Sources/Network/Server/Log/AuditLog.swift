@@ -9,9 +9,8 @@ import Wire
 /// with its client and outcome, without SQL and values.
 ///
 /// A line that says `begin` is on the disk before the transaction begins: without it there is no transaction. The line
-/// that says `end` is never dropped: while the disk is full it waits, and so no other transaction begins. After a
-/// `begin` without an `end`, the log does not say whether the transaction was committed, because the process ended in
-/// between.
+/// that says `end` is never dropped: while the disk is full it waits, and no other transaction begins. After a `begin`
+/// without an `end`, the log does not say whether the transaction was committed, because the process ended in between.
 ///
 /// Any thread, where nothing else is said.
 final class AuditLog: Sendable {
@@ -40,7 +39,7 @@ final class AuditLog: Sendable {
   private let lastNumber = Atomic<Int>(0)
   /// Prefix of this process's numbers, which makes them unique over several runs.
   private let prefix = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-  /// Committed, and without a number of the state yet.
+  /// Committed transactions whose state has no number yet.
   private let commits = Mutex<[Int: Commit]>([:])
 
   /// - Throws: one sentence for the operator.
@@ -55,7 +54,7 @@ final class AuditLog: Sendable {
 
   /// Stops writing.
   func stop(grace: Duration) {
-    // These commits get their numbers without the follower.
+    // No follower will number these commits any more.
     for commit in commits.withLock({ $0.values.map(\.begun) }) { numbered(commit, nil) }
     queue.stop(grace: grace)
   }
@@ -68,7 +67,7 @@ final class AuditLog: Sendable {
     let outcome = queue.write(line("begin", begun) { _ in }, within: patience)
     if outcome == .written { return begun }
     let error = FreshetError(.overloaded, "the audit log cannot be written: nothing was changed")
-    // The line may be there: it gets its end.
+    // The `begin` line may be in the file, so it gets its `end`.
     if outcome == .uncertain { failed(begun, error.code, .zero) }
     throw error
   }
@@ -82,7 +81,7 @@ final class AuditLog: Sendable {
       })
   }
 
-  /// - Parameter changes: rows.
+  /// - Parameter changes: the number of changed rows.
   func committed(_ begun: Begun, changes: Int, _ duration: Nanoseconds) {
     let commit = Commit(begun: begun, changes: changes, duration: duration)
     commits.withLock { $0[begun.number] = commit }
@@ -109,7 +108,7 @@ final class AuditLog: Sendable {
       })
   }
 
-  /// A write was refused before it began. Waits for the disk: on the writer's queue.
+  /// Logs that a write was refused before it began. Waits for the disk: on the writer's queue.
   func refused(_ write: Write, _ code: ErrorCode) {
     let line = LogLine.make("refused") { line in
       line.members(of: write.actor)

@@ -6,8 +6,8 @@ import Ground
 struct LogFile: ~Copyable {
   private let destination: LogDestination
   private var descriptor: Int32
-  /// The last line was written in part, because the disk was full, and is still there: the next one begins with a line
-  /// feed.
+  /// Part of the last line was written before the disk was full, and could not be removed: the next line begins with a
+  /// line feed.
   private var isTorn = false
 
   /// - Throws: `errno`.
@@ -20,13 +20,13 @@ struct LogFile: ~Copyable {
 
   private static func opened(_ destination: LogDestination) throws(SystemError) -> Int32 {
     guard case .file(let path) = destination else { return STDOUT_FILENO }
-    // Others need not read who did what.
+    // Other users must not read who did what.
     let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
     if descriptor < 0 { throw SystemError(code: errno) }
     return descriptor
   }
 
-  /// Why a file cannot be appended to, as a sentence; nil: nothing is known against it. None is made.
+  /// Why a file cannot be appended to, as a sentence; nil: no reason is known. Does not create the file.
   static func mistake(at path: String) -> String? {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let isThere = access(path, F_OK) == 0
@@ -43,7 +43,7 @@ struct LogFile: ~Copyable {
     isTorn = false
   }
 
-  /// - Returns: how many bytes of the lines were written, and what kept the others from it.
+  /// - Returns: how many bytes of the lines were written, and the error that stopped the rest.
   mutating func write(_ lines: [UInt8]) -> (written: Int, error: SystemError?) {
     if isTorn {
       if let error = append([UInt8(ascii: "\n")]).error { return (0, error) }
@@ -55,9 +55,9 @@ struct LogFile: ~Copyable {
     return (written, error)
   }
 
-  /// Takes the part of a line out again: what reads the log need not know of it.
+  /// Removes the part of a line again, so that readers of the log never see it.
   ///
-  /// - Returns: false where that cannot be, because the file has no length, or another program has written after the
+  /// - Returns: false if it cannot be removed, because the file has no length, or another program has written after the
   ///   line.
   private func removeEnd(_ count: Int) -> Bool {
     let position = lseek(descriptor, 0, SEEK_CUR)
@@ -82,14 +82,14 @@ struct LogFile: ~Copyable {
     }
   }
 
-  /// Has what was written survive the end of the machine, where the file is one that can.
+  /// Syncs the file, so that its lines survive a crash of the machine, if it is a file that can be synced.
   func sync() throws(SystemError) {
     #if os(Linux)
       let code = fdatasync(descriptor)
     #else
       let code = fsync(descriptor)
     #endif
-    // A pipe or a device has nothing to be synchronized.
+    // Pipes and devices cannot be synced.
     if code != 0, errno != EINVAL, errno != ENOTSUP, errno != EROFS { throw SystemError(code: errno) }
   }
 }

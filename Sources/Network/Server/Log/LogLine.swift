@@ -30,7 +30,7 @@ struct LogActor: Sendable {
 
 /// The subject of a request, as logs may name it: neither SQL nor values.
 enum LogSubject: Sendable, Equatable {
-  /// By the name of a query or statement that the operator has published.
+  /// A published query or statement, by its name.
   case published(String)
   case own(Fingerprint)
   /// An action on one of several databases.

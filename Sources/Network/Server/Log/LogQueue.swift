@@ -37,7 +37,7 @@ final class LogQueue: Sendable {
     var file: LogFile
     /// Not written yet.
     var lines: [Line] = []
-    /// The number of dropped lines that a line in the log has reported.
+    /// How many dropped lines a line in the log has reported.
     var toldDropped = 0
     var hasFailed = false
     var nextTry = Instant.distantPast
@@ -45,7 +45,7 @@ final class LogQueue: Sendable {
 
   private let name: String
   private let logger: Logger
-  /// Bytes of lines that may wait; more are dropped, but for one line of each thread that queues at the same time.
+  /// Bytes of lines that may wait. Further lines are dropped, except one for each thread that queues at the same time.
   private let limit: Int
   /// Bytes of lines that wait.
   private let waiting = Atomic<Int>(0)
@@ -120,7 +120,7 @@ final class LogQueue: Sendable {
   func stop(grace: Duration) {
     worker.requestStop()
     if ended.wait(timeout: .now() + grace) == .timedOut {
-      // It may wait for the reader of a pipe for good.
+      // The thread may be blocked forever by a pipe that no program reads.
       logger.error("the \(name) takes no more lines: some are lost")
     } else {
       worker.join()
@@ -214,16 +214,16 @@ final class LogQueue: Sendable {
 final class LogReceipt: Sendable {
   enum Outcome: Sendable {
     case written
-    /// Nothing whole of it is in the file, nor will be.
+    /// The line is not in the file, and never will be.
     case refused
-    /// It may be in the file, or come to be.
+    /// The line may be in the file, or may still be written.
     case uncertain
   }
 
   private let outcome = Mutex<Outcome?>(nil)
   private let done = DispatchSemaphore(value: 0)
 
-  /// The first time counts.
+  /// The first result counts.
   fileprivate func end(_ result: Outcome) {
     let isFirst = outcome.withLock { outcome in
       defer { outcome = outcome ?? result }

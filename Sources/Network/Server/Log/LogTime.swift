@@ -2,7 +2,7 @@ import Foundation
 
 /// A moment as logs write it: RFC 3339 in UTC, with milliseconds, such as `2026-11-22T13:45:09.123Z`.
 struct LogTime: CustomStringConvertible {
-  /// Since 1970, not before.
+  /// Milliseconds since 1970; not negative.
   let milliseconds: Int64
 
   static var now: LogTime {

@@ -30,6 +30,6 @@ final class RequestRecord: Sendable {
   func identify(_ actor: LogActor) { state.withLock { $0.actor = actor } }
   func note(_ subject: LogSubject?) { state.withLock { $0.subject = subject } }
 
-  /// The request is answered with an error. The first one counts, as the first answer does.
+  /// Records the error that the request is answered with. The first one counts, as the first answer does.
   func fail(_ code: ErrorCode) { state.withLock { $0.code = $0.code ?? code } }
 }

@@ -11,7 +11,7 @@ final class MetricsHistory: Sendable {
   private struct Sample {
     /// In seconds since 1970.
     let time: Double
-    /// In the order of `names`.
+    /// Values in the order of `names`.
     let values: [Double]
   }
 
@@ -29,8 +29,8 @@ final class MetricsHistory: Sendable {
   private static let length = 600.0
   private static let interval = 5
 
-  /// - Parameter count: the number of open databases. Each follower is asked, and looks at its file then: one in a
-  ///   second.
+  /// - Parameter count: the number of open databases. The interval grows with them, because each sample has every
+  ///   follower look at its file: one file a second.
   func start(
     count: @escaping @Sendable () -> Int, _ metrics: @escaping @Sendable (@escaping @Sendable (String) -> Void) -> Void
   ) {

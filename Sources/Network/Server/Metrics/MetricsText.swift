@@ -48,7 +48,7 @@ struct MetricsText {
     text += "\(name)_sum \(histogram.sum.seconds)\n\(name)_count \(histogram.count)\n"
   }
 
-  /// Quantiles of the newest; sum and number of all.
+  /// Writes quantiles of the newest durations, and the sum and number of all.
   mutating func summary(_ name: String, _ help: String, _ durations: TickDurations) {
     head(name, help, "summary")
     let sorted = durations.newest.sorted()

@@ -10,9 +10,9 @@ struct ProcessMetrics {
   init() {
     let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ")
     residentBytes = pages?.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(sysconf(Int32(_SC_PAGESIZE))) }
-    // One of them belongs to the directory while it is read.
+    // One descriptor is the directory's own while it is read.
     openDescriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")).map { $0.count - 1 }
-    // In microseconds, wherever POSIX holds.
+    // POSIX has `clock` count microseconds.
     processorSeconds = Double(clock()) / 1e6
   }
 }

@@ -1,7 +1,7 @@
 import Replication
 
 extension ServerReplication {
-  /// Sums over several databases, and the worst lag.
+  /// Writes sums over several databases, and the longest lag.
   func write(to text: inout MetricsText) {
     switch part {
     case .publisher(let publishing):

@@ -6,7 +6,7 @@ import Store
 
 // Metrics of clients, queues, trouble and the process. Nothing here waits for another thread.
 extension ServerReports {
-  /// By role where there are roles.
+  /// Counts clients by role if there are roles.
   func writeClients(to text: inout MetricsText, sessions: Int, subscriptions: Int) {
     let (sessionsHelp, subscriptionsHelp) = ("WebSocket connections.", "Subscriptions, of sessions and streams.")
     let names = databases.access.roleNames.sorted()
@@ -37,7 +37,7 @@ extension ServerReports {
     }
   }
 
-  /// By the number that followers have in their database.
+  /// Waiting commands by the follower's number in its database.
   private func waitingCommands(of open: [ServedDatabase]) -> [Int] {
     open.map(\.pool.waitingCommands).reduce(into: []) { all, commands in
       for (number, count) in commands.enumerated() {

@@ -40,7 +40,7 @@ final class ServerReports: Sendable {
     }
   }
 
-  /// Answers once every follower of the databases that are open has sent its part, or has not in time.
+  /// Answers once every follower of the databases that are open has sent its part, or its time is up.
   func metrics(_ reply: @escaping @Sendable (String) -> Void) {
     let open = databases.open
     let reports = Mutex<[FollowerReport]>([])
@@ -60,21 +60,21 @@ final class ServerReports: Sendable {
     database.followers.request(of: database.pool) { report in reply(report.lists) }
   }
 
-  /// Whether what clients ask can be answered: the followers are asked, for only they know. Where there are several
-  /// databases, none of them makes the server unready.
+  /// Whether queries can be answered, which only the followers know. A server with several databases is ready whatever
+  /// their state.
   ///
   /// - Parameter reply: nil: it can.
   func readiness(_ reply: @escaping @Sendable (FreshetError?) -> Void) {
     guard door.isOpen else { return reply(.stopping) }
     if let failure = databases.surroundings.replication?.readingFailure { return reply(failure) }
     guard let database = databases.only?.database else { return reply(nil) }
-    // No longer than load balancers wait for an answer.
+    // The patience is shorter than load balancers wait for an answer.
     database.followers.request(of: database.pool, patience: .milliseconds(1_500)) { report in
       reply(report.readingFailure.map(database.withLockHolder))
     }
   }
 
-  /// Whether clients' transactions would be accepted; nil: they write nothing, or there are several databases.
+  /// Whether clients' transactions would be accepted; nil: clients may not write, or there are several databases.
   var isWritable: Bool? { databases.only?.database.transactions?.isWritable }
 }
 

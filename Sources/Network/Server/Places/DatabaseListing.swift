@@ -9,7 +9,7 @@ struct DatabaseListing: Sendable {
   private let hasWAL: Bool
   private let isOpen: Bool
 
-  /// A database that this process has open, and that must not be opened and closed here.
+  /// A database that this process has open, whose file must not be opened and closed here.
   init?(open name: DatabaseName, _ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -31,7 +31,7 @@ struct DatabaseListing: Sendable {
     guard count == 0 || count == head.count && head.starts(with: Array("SQLite format 3\0".utf8)) else { return nil }
     self.name = name
     bytes = Int(status.st_size)
-    // The version that writers must know.
+    // Byte 18 is the version that writers must support: 2 means WAL.
     hasWAL = head[18] == 2
     isOpen = false
   }

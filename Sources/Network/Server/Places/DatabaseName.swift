@@ -8,7 +8,7 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
   private static let longest = 512
   private static let longestPart = 240
 
-  /// - Returns: nil for what no database is called.
+  /// - Returns: nil if the text is not a valid name.
   package init?(_ text: String) {
     guard !text.isEmpty, text.utf8.count <= Self.longest else { return nil }
     for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
@@ -18,7 +18,7 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
     description = text
   }
 
-  /// Bytes that were no UTF-8 have become U+FFFD: several names would be one.
+  /// U+FFFD is refused: it stands for bytes that were not UTF-8, so several files would have one name.
   private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: false
@@ -43,7 +43,7 @@ package struct DatabaseName: Hashable, Comparable, Sendable, CustomStringConvert
   }
 }
 
-/// The parts of a request's path: a database, or none, and the route.
+/// The parts of a request's path: an optional database, and the route.
 struct DatabasePath {
   /// As the client has written it; nil: the path names none.
   let name: String?
@@ -51,7 +51,7 @@ struct DatabasePath {
   let route: String
 
   static let prefix = "/db/"
-  /// Where the pages are that come with the program, of each database too.
+  /// The path of the pages that come with the program, also below each database.
   static let pages = "/_/"
 
   /// - Parameter path: percent-decoded.
@@ -61,7 +61,7 @@ struct DatabasePath {
       return
     }
     let rest = path.dropFirst(Self.prefix.count)
-    // No route's path has this twice, and names may.
+    // Names may contain this prefix, and a route's path has it only once.
     let start =
       rest.ranges(of: "/v1/").last?.lowerBound ?? rest.ranges(of: Self.pages).last?.lowerBound ?? rest.lastIndex(
         of: "/")

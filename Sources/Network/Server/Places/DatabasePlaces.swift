@@ -4,12 +4,12 @@ import Store
 
 /// Where the databases of a server are: files, and folders with files in them.
 ///
-/// Nothing is remembered of what is in a folder: a file is there when a request names it, or is not.
+/// The contents of a folder are not cached: each request looks for its file.
 package struct DatabasePlaces: Sendable {
   /// A folder, and which of the files in it are served.
   fileprivate struct Folder: Sendable {
     let path: String
-    /// A pattern for their paths in the folder; nil: all with one of `endings`.
+    /// A pattern for the paths of files in the folder; nil: all files with one of `endings`.
     let pattern: String?
   }
 
@@ -19,7 +19,7 @@ package struct DatabasePlaces: Sendable {
   private var files: [DatabaseName: String] = [:]
   private var folders: [Folder] = []
 
-  /// None.
+  /// No places.
   init() {}
 
   /// - Parameter paths: of files, of folders, and of files with `*`, `?` and `[…]` in their path.
@@ -38,7 +38,7 @@ package struct DatabasePlaces: Sendable {
     }
   }
 
-  /// Whether these are more than one file.
+  /// Whether these paths can name more than one file.
   package static func areSeveral(_ paths: [String]) -> Bool {
     paths.count > 1
       || paths.contains { isFolder($0) || ($0.contains { "*?[".contains($0) } && FileIdentity(path: $0) == nil) }
@@ -65,7 +65,7 @@ package struct DatabasePlaces: Sendable {
     }
   }
 
-  /// Without the part after its last point.
+  /// The name without the part after its last dot.
   private static func withoutEnding(_ name: String) -> String {
     guard let point = name.lastIndex(of: "."), point != name.startIndex, name[point...].firstIndex(of: "/") == nil
     else {
@@ -123,7 +123,7 @@ package struct DatabasePlaces: Sendable {
   /// The names of all that are there now, sorted. Reads the folders.
   package var names: [DatabaseName] { names(limit: .max).sorted() }
 
-  /// The same; nil where a folder cannot be read.
+  /// As `names`; nil if a folder cannot be read.
   var readableNames: [DatabaseName]? { folders.allSatisfy { access($0.path, R_OK | X_OK) == 0 } ? names : nil }
 
   /// The only database; nil: none or several.
@@ -156,7 +156,7 @@ package struct DatabasePlaces: Sendable {
       if name.hasPrefix(".") { continue }
       let path = "\(folder)/\(name)"
       var kind = Entry(type: entry.pointee.d_type)
-      // Some file systems do not say.
+      // Some file systems do not report the kind of an entry.
       if kind == .unknown { kind = Entry(path) }
       switch kind {
       case .file: if !found(prefix + name) { return false }

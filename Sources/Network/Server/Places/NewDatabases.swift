@@ -16,13 +16,13 @@ package struct NewDatabases: Sendable {
 
   package init(_ model: Model) { self.model = model }
 
-  /// Makes a database at a path where nothing is: it is there whole, or not at all.
+  /// Makes a database at a path where no file is. The file appears complete, or not at all.
   ///
   /// - Throws: `constraint` where something is there already; `internal` where it cannot be made.
   func make(at path: String) throws(FreshetError) {
     let slash = path.lastIndex(of: "/") ?? path.startIndex
     let (folder, name) = (path[..<slash], path[slash...].dropFirst())
-    // Hidden: it has no name that a client could say.
+    // A hidden file: no client can name it as a database.
     let unfinished = "\(folder)/.new-\(UInt64.random(in: 0 ... .max))-\(name)"
     defer { for ending in ["", "-wal", "-shm", "-journal"] { unlink(unfinished + ending) } }
     do {
@@ -39,7 +39,7 @@ package struct NewDatabases: Sendable {
   }
 
   private func fill(_ path: String) throws {
-    // Closing brings the -wal into it: no other process can have it open.
+    // Closing checkpoints the -wal into the file, because no other process can have it open.
     let made = try Connection(path, .making, isPrivate: true)
     switch model {
     case .template(let template): try Connection(template).copy(into: made)

@@ -1,7 +1,7 @@
 import Ground
 import Store
 
-/// Where the files of a removed database go: none is destroyed.
+/// Moves the files of removed databases away: none is deleted.
 enum RemovedDatabase {
   /// Moves a file that this process does not have open, with its -wal and -shm, into a folder of its own in `.removed`
   /// in the same folder.
@@ -14,7 +14,7 @@ enum RemovedDatabase {
     let place = "\(removed)/\(LogTime.now)-\(name)"
     _ = mkdir(removed, 0o777)
     guard mkdir(place, 0o777) == 0 else { throw ServerError("\(place): \(String(cString: strerror(errno)))") }
-    // The file first: what is left of it cannot be taken for another's.
+    // The database file is moved first, so that a -wal left behind cannot be taken for another database's.
     guard rename(path, "\(place)/\(name)") == 0 else {
       throw ServerError("\(path): \(String(cString: strerror(errno)))")
     }

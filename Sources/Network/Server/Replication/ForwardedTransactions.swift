@@ -9,10 +9,11 @@ import Store
 import Synchronization
 import Wire
 
-/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them: so all clients
-/// read their own writes.
+/// Runs a replica's clients' transactions at the writer's server, and replies when the replica has them, so that all
+/// clients read their own writes.
 ///
-/// What a client may write is judged here, by this server's configuration; what the writer's file makes of it there.
+/// This server's configuration decides what a client may write; the writer's server decides whether the transaction
+/// succeeds.
 final class ForwardedTransactions: ClientTransactions {
   private let broker: BrokerConnection
   private let subject: String
@@ -20,7 +21,7 @@ final class ForwardedTransactions: ClientTransactions {
   private let patience: Int64
   /// How long the replica may take to have what is committed.
   private static let reach = Duration.seconds(10)
-  /// Each asks one at a time: as many may wait for the writer.
+  /// Each queue sends one transaction at a time, so at most eight wait for the writer.
   private let queues = (0..<8).map { DispatchQueue(label: "freshet.forward.\($0)") }
   private let next = Atomic<Int>(0)
   private let open = DispatchGroup()
@@ -87,7 +88,7 @@ final class ForwardedTransactions: ClientTransactions {
   func drain(grace: Duration) { _ = open.wait(timeout: .now() + grace) }
 
   var isWritable: Bool { broker.isConnected }
-  /// The writer's server has them.
+  /// The writer's server keeps the outcomes.
   var kept: [UInt8]? { nil }
 
   func epochChanged() {}

@@ -13,7 +13,7 @@ final class PublishedDatabase: Sendable {
   private let service: WriterService
   private let front: ReplicasFront
 
-  /// - Parameter kept: what the process before has kept.
+  /// - Parameter kept: the state that the previous process kept.
   init(
     _ part: ServerReplication.Publishing, _ settings: ReplicationSettings, _ pool: ControllerPool,
     _ transactions: (any ClientTransactions)?, _ kept: PublisherState?, logger: Logger
@@ -38,11 +38,11 @@ final class PublishedDatabase: Sendable {
   var isPublishing: Bool { publisher.state.isPublishing }
   var isBeginning: Bool { publisher.state.position == nil && publisher.state.description == "starting" }
 
-  /// Versions and commits begin anew.
+  /// Begins an epoch: versions and commits begin anew.
   func beginEpoch(_ epoch: String) { publisher.beginEpoch(epoch) }
 }
 
-/// Runs what replicas' clients ask to be written.
+/// Runs the transactions of replicas' clients.
 private struct ReplicasFront: Sendable {
   private let pool: ControllerPool
   private let transactions: (any ClientTransactions)?
@@ -60,7 +60,7 @@ private struct ReplicasFront: Sendable {
       var forwarded = ForwardedOutcome(outcome, epoch: pool.file.epochs.current.name)
       var bytes = forwarded.json
       if bytes.count > longestAnswer, case .success(var committed) = outcome {
-        // As for a repeated one: it is committed, and its rows are left out.
+        // As for a repeated transaction: it is committed, and only its rows are left out.
         committed.results = nil
         forwarded.outcome = .success(committed)
         bytes = forwarded.json
@@ -80,7 +80,7 @@ private struct ReplicasFront: Sendable {
   }
 }
 
-/// Tells who has to know that versions and commits begin anew. Any thread.
+/// Passes a new epoch on, to the publisher and to another receiver: versions and commits begin anew. Any thread.
 final class EpochFollowers: Sendable {
   private let other: (@Sendable (String) -> Void)?
   private let published = Mutex<(told: String?, database: PublishedDatabase?)>((nil, nil))
@@ -95,7 +95,7 @@ final class EpochFollowers: Sendable {
     other?(epoch)
   }
 
-  /// A server that starts with the first epoch, whatever was announced since.
+  /// A database that is added later begins with the newest epoch that was announced.
   func add(_ database: PublishedDatabase?) {
     published.withLock { state in
       state.database = database

@@ -24,7 +24,7 @@ final class ServerReplication: Sendable {
   let broker: BrokerConnection
   let part: Part
   let isFolder: Bool
-  /// Whether it is known which databases a folder's replica has, and all of them have been loaded.
+  /// Whether the list of a folder's databases is known, and all of them have been loaded.
   private let isListed: Atomic<Bool>
   private let isLoaded = Atomic<Bool>(false)
 
@@ -67,10 +67,10 @@ final class ServerReplication: Sendable {
   /// Begins to make a file.
   ///
   /// - Parameters:
-  ///   - name: of a folder's database.
-  ///   - refused: called once, on the replica's thread, when it has ended because another program put a file in its
-  ///     place.
-  /// - Throws: for a file that is no replica's.
+  ///   - name: the name of the database in its folder.
+  ///   - refused: called once, on the replica's thread, when the replica has ended because another program replaced its
+  ///     file.
+  /// - Throws: if the file was not made by a replica.
   func makeReplica(
     _ name: String?, at path: String, logger: Logger, refused: @escaping @Sendable (ForeignFile) -> Void
   ) throws(ForeignFile) {
@@ -99,13 +99,13 @@ final class ServerReplication: Sendable {
     return service.replica(name.map { LogSubjects(settings.address, database: $0) } ?? LogSubjects(settings.address))
   }
 
-  /// It is known which databases a folder has: there are replicas for all of them.
+  /// Called when the list of a folder's databases is known, and each has a replica.
   func noteListed() { isListed.store(true, ordering: .releasing) }
 
   /// The error that keeps replicas from being ready; nil: none. A publisher is ready in any state of the log.
   ///
-  /// Of a folder all have to be loaded once; then it is enough that one is up to date: a database that its writer
-  /// cannot publish, or that is just being made, does not keep the others from their clients.
+  /// In a folder, all databases must have been loaded once; then one that is up to date is enough, so that a database
+  /// that cannot be published, or is just being made, does not make the others unavailable.
   var readingFailure: FreshetError? {
     guard case .replica(let service) = part else { return nil }
     guard isListed.load(ordering: .acquiring) else {

@@ -19,7 +19,7 @@ final class ClientRecords: @unchecked Sendable {
   /// Sessions and subscriptions by role, of all threads.
   private let roles: RoleCounts
   private var requests: [RequestID: RequestRecord] = [:]
-  /// By stream, the request that it answers.
+  /// The request that each stream answers.
   private var streams: [ChannelID: RequestRecord] = [:]
   private var sessions: [ChannelID: Session] = [:]
 
@@ -45,7 +45,7 @@ final class ClientRecords: @unchecked Sendable {
     roles.add(sessions: 1, of: actor.role)
   }
 
-  /// The session has another identity.
+  /// Records another identity of a session.
   func become(_ actor: LogActor, _ session: ChannelID) {
     guard let known = sessions[session] else { return }
     roles.add(sessions: -1, subscriptions: -known.subscriptions.count, of: known.actor.role)
@@ -73,12 +73,12 @@ final class ClientRecords: @unchecked Sendable {
     roles.add(subscriptions: 1, of: known.actor.role)
   }
 
-  /// It shows another query from now on.
+  /// Records that a subscription shows another query from now on.
   func requery(_ number: UInt64, of session: ChannelID, _ subject: LogSubject) {
     sessions[session]?.subscriptions[number]?.subject = subject
   }
 
-  /// - Returns: nil for one that is over already.
+  /// - Returns: nil if the subscription has ended already.
   func unsubscribe(_ number: UInt64, of session: ChannelID) -> (start: Instant, subject: LogSubject)? {
     guard let known = sessions[session]?.subscriptions.removeValue(forKey: number) else { return nil }
     roles.add(subscriptions: -1, of: sessions[session]?.actor.role)

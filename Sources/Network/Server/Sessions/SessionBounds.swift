@@ -4,11 +4,11 @@ import Ground
 struct SessionBounds: Sendable {
   /// Subscriptions that it may have.
   let subscriptions: Int
-  /// Its requests that may wait for their answers; while as many do, no more are read.
+  /// Requests of a session that may wait for their answers; while that many do, no more are read.
   let waitingRequests: Int
   /// The date, for tokens.
   let wallClock: WallClock
-  /// For how long things took.
+  /// The clock that durations are measured by.
   let clock: MonotonicClock
 
   init(_ limits: ServerLimits, wallClock: WallClock, clock: MonotonicClock) {

@@ -4,7 +4,7 @@ struct SessionIdentity {
   private(set) var identity: Identity
   /// Since when the client knows that its token has expired, in seconds since 1970; nil while it has not.
   private var warnedAt: Int64?
-  /// Whether a token is being verified whose key has to be fetched. Until then no message is read.
+  /// Whether a token is being verified whose key has to be fetched. Meanwhile no message is read.
   private(set) var isWaiting = false
   /// The message that came meanwhile: one, because no further one is read after it.
   private var held: [UInt8]?
@@ -18,7 +18,7 @@ struct SessionIdentity {
     case warning, end
   }
 
-  /// When `takeDue` has something to say: in seconds since 1970, `max` for never.
+  /// When `takeDue` will return an action: in seconds since 1970, `max` for never.
   var dueAt: Int64 {
     if let warnedAt { return warnedAt.addingClamped(Self.grace) }
     return identity.expires ?? .max
@@ -42,7 +42,7 @@ struct SessionIdentity {
 
   mutating func beginWaiting() { isWaiting = true }
 
-  /// Keeps a message until it is known who sent it.
+  /// Keeps a message until its sender's identity is known.
   ///
   /// - Returns: false when that is known.
   mutating func hold(_ message: UnsafeRawBufferPointer) -> Bool {

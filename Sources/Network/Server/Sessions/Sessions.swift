@@ -7,12 +7,12 @@ import Synchronization
 
 /// The sessions and streams of one service thread, with their subscriptions.
 ///
-/// Owner: that thread. Other threads say what they have to say through `Gateway.notify`.
+/// Owner: that thread. Other threads reach it through `Gateway.notify`.
 // @unchecked: used by the thread's delegate alone.
 final class Sessions: @unchecked Sendable {
-  /// By the channel's slot: found without hashing.
+  /// Sessions by the channel's slot, so that they are found without hashing.
   private var sessions: [Session?] = []
-  /// When the first of their tokens calls for something, or sooner: in seconds since 1970.
+  /// When the first action for a token is due, or earlier: in seconds since 1970.
   private var dueAt = Int64.max
   private let limits: UsageLimits
   /// Messages beyond the limit that a session may send before it is closed.
@@ -24,17 +24,17 @@ final class Sessions: @unchecked Sendable {
     self.limits = limits
   }
 
-  /// - Parameter name: of the database that its path names.
+  /// - Parameter name: the database in its path.
   func open(_ channel: ChannelID, for client: ClientAddress, database name: String?) {
     let slot = gateway.slot(of: channel)
     while sessions.count <= slot { sessions.append(nil) }
     sessions[slot] = Session(channel: channel, client: client, name: name)
   }
 
-  /// The session or stream has a database from now on.
+  /// Gives a session or stream its database.
   func enter(_ use: DatabaseUse, _ channel: ChannelID) { self[channel]?.use = use }
 
-  /// Nil for a closed one, or one that may use none.
+  /// Nil if the channel is closed, or has no database.
   func database(of channel: ChannelID) -> ServedDatabase? { self[channel]?.use?.database }
 
   enum Becoming {
@@ -67,7 +67,7 @@ final class Sessions: @unchecked Sendable {
 
   enum MessageVerdict { case welcome, tooMany, closeForTooMany }
 
-  /// Decides about a message that has come.
+  /// Decides whether a message is handled.
   func judgeMessage(of channel: ChannelID) -> MessageVerdict {
     guard let session = self[channel] else { return .welcome }
     if limits.takeMessage(of: session.client, session.identity) { return .welcome }
@@ -141,10 +141,10 @@ final class Sessions: @unchecked Sendable {
 /// The known facts of one session or stream.
 struct Session {
   struct Subscription {
-    /// Serves it.
+    /// The host that serves it.
     let host: any SubscriptionHost
     let number: UInt64
-    /// Whom it counts for.
+    /// The client and identity that it counts for.
     let payers: UsageLimits.Payers
   }
 
@@ -180,7 +180,8 @@ struct Session {
   }
 }
 
-/// The requests of a session that were read and are not answered yet. While there are too many, no more are read.
+/// Counts the requests of a session that were read and are not answered yet. While there are too many, no more are
+/// read.
 ///
 /// Any thread.
 final class UnansweredRequests: Sendable {

@@ -33,7 +33,7 @@ package enum LimitSetting: String, CaseIterable, Sendable {
   /// Seconds.
   case databaseIdle
 
-  /// Settings that one of several databases can have for itself.
+  /// Settings that each of several databases applies separately.
   package static let ofDatabase: [LimitSetting] = [
     .followers, .slowQuery, .transactionMemory, .captureMemory, .changeHistory,
   ]

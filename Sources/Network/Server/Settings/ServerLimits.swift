@@ -9,28 +9,28 @@ package struct ServerLimits: Sendable {
   package var followers = 2
   /// Threads that run queries and read the contents of many rows.
   package var readers = 4
-  /// At the sockets. Clients on this machine are not counted among an address's connections unless the operator sets a
-  /// limit: they may be a proxy's.
+  /// At the sockets. Connections from this machine are limited only if the operator sets a limit, because they may be a
+  /// proxy's.
   package var sockets = SocketLimits.ofServer
   /// Subscriptions that one connection may have.
   package var subscriptionLimit = 1_000
   /// Requests of a connection that may wait for their answers; while as many do, no more are read.
   package var waitingRequests = 32
-  /// Requests that one address may send a second, messages of all its sessions a second (of both five times as many at
-  /// once after a pause), and its subscriptions; 0 for any number. Nil for 1,000, 5,000 and 20,000, this machine's own
-  /// not counted.
+  /// Requests that one address may send a second, messages that all its sessions may send a second, and subscriptions
+  /// that it may have; 0 for any number. After a pause, five times as many requests and messages at once. Nil for
+  /// 1,000, 5,000 and 20,000, without a limit for this machine.
   package var requestsPerAddress: Int?
   package var messagesPerAddress: Int?
   package var subscriptionsPerAddress: Int?
-  /// Memory for what is remembered of followed tables to find changed rows, in bytes.
+  /// Memory for what is remembered of followed tables in order to find changed rows, in bytes.
   package var captureMemory = 256 << 20
-  /// Memory for changed rows, for readers of the feed that come back, in bytes.
+  /// Memory for changed rows, from which reconnecting readers of the feed resume, in bytes.
   package var changeHistory = 64 << 20
   /// Memory for transactions that clients may repeat, in bytes.
   package var transactionMemory = 16 << 20
   /// The longest that a query may run when it is first asked, and that a client's transaction may take.
   package var queryTimeout = Duration.seconds(30)
-  /// Databases that may be open, of a server that has several.
+  /// How many databases may be open, in a server with several.
   package var openDatabases = 500
   /// How long an unused database stays open.
   package var databaseIdle = Duration.seconds(60)

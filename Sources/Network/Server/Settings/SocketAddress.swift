@@ -8,7 +8,7 @@ package struct SocketAddress: Hashable, Sendable {
     self.port = port
   }
 
-  /// "127.0.0.1:9090" or "[::1]:9090"; nil for what is no address with a port.
+  /// "127.0.0.1:9090" or "[::1]:9090"; nil if the text is not an address with a port.
   package init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
       (0...65_535).contains(port)

@@ -4,16 +4,16 @@ import LiveQuery
 import Wire
 import Yams
 
-/// A value in a YAML file, with where it stands, for sentences about it.
+/// A value in a YAML file, with its place there, for error messages.
 struct YAMLPlace {
   let node: Node
   /// Such as `queries.failedBanks.query`; "" for the whole file.
   let path: String
   let file: String
-  /// Where paths start that are not absolute.
+  /// The folder that relative paths start from.
   let folder: String
 
-  /// Where everything in it stands: lines by paths such as `roles.clerk.tables.orders`.
+  /// The line of everything in it, by paths such as `roles.clerk.tables.orders`.
   var lines: [String: Int] {
     var lines: [String: Int] = [:]
     func add(_ node: Node, _ path: String) {
@@ -37,9 +37,9 @@ struct YAMLPlace {
     return lines
   }
 
-  /// The error for an unknown member: it suggests the nearest of `names`, or else says which there are.
+  /// The error for an unknown member: it suggests the nearest of `names`, or else lists them.
   ///
-  /// - Parameter whole: what has the members, such as `a role has`; nil where they are too many to say.
+  /// - Parameter whole: the subject of that list, such as `a role has`; nil if there are too many names to list.
   func unknown(
     _ name: String, _ whole: String?, _ names: [String], sentence: String = "is unknown"
   ) -> ServerError {

@@ -2,18 +2,18 @@ import Controllers
 import LiveQuery
 import Requests
 
-/// Runs what clients ask to be written: in this server's file, or, at a replica, in the writer's.
+/// Runs clients' transactions: in this server's file, or, at a replica, in the writer's.
 protocol ClientTransactions: AnyObject, Sendable {
   /// Runs a transaction, and replies once lists show it. The reply comes on any thread, or at once.
   ///
-  /// - Parameter key: what its client has named it; nil: it is run whatever was before.
+  /// - Parameter key: the client's name for it; nil: it always runs.
   func transact(
     _ transaction: Transaction, as write: AuditLog.Write, once key: TransactionMemory.Key?,
     seenBy pool: ControllerPool, reply: @escaping TransactionMemory.Reply)
 
   /// Records that a client's write was refused before it began.
   ///
-  /// - Parameter reply: it gets the error, or what came of the same transaction before.
+  /// - Parameter reply: it gets the error, or the earlier outcome of the same transaction.
   func refuse(
     _ write: AuditLog.Write, _ error: FreshetError, once key: TransactionMemory.Key?,
     reply: @escaping TransactionMemory.Reply)
@@ -30,6 +30,6 @@ protocol ClientTransactions: AnyObject, Sendable {
   /// The state of repeatable transactions for the next process; nil: not all of it is known.
   var kept: [UInt8]? { get }
 
-  /// Since the start, and asked for but not begun.
+  /// Transactions committed and failed since the start, and those waiting to begin.
   var counts: (committed: Int, failed: Int, waiting: Int) { get }
 }

@@ -9,17 +9,17 @@ final class RepeatableTransactions: Sendable {
   private let memory: Mutex<TransactionMemory>
   private let clock: MonotonicClock
 
-  /// Keeps outcomes for a process that comes after this one was killed; nil: nothing does.
+  /// Keeps outcomes for the next process if this one is killed; nil: they are not kept.
   private let journal: TransactionJournal?
-  /// The epoch that outcomes are of.
+  /// The epoch of the outcomes.
   private let epoch: @Sendable () -> String
   private let limit: Int
-  /// Called, where the journal cannot be written, before what came of a transaction is remembered for its client.
+  /// Called before a named transaction runs, unless the journal has noted its name.
   private let promise: @Sendable () -> Void
 
   /// - Parameters:
   ///   - limit: of the remembered bytes.
-  ///   - kept: what the process before knew at its orderly end.
+  ///   - kept: the state that the previous process kept at its orderly end.
   init(
     limit: Int, clock: MonotonicClock, kept: [UInt8] = [], journal: TransactionJournal? = nil,
     epoch: @escaping @Sendable () -> String = { "" }, promise: @escaping @Sendable () -> Void = {}
@@ -37,9 +37,9 @@ final class RepeatableTransactions: Sendable {
   /// State for the next process; nil while transactions run.
   var kept: [UInt8]? { memory.withLock { $0.kept } }
 
-  /// Answers a transaction: with what came of it before, or by running it.
+  /// Answers a transaction with its earlier outcome, or runs it.
   ///
-  /// - Parameter key: nil: it is run whatever was before.
+  /// - Parameter key: nil: it always runs.
   /// - Parameter reply: called once, here or wherever `run` ends.
   /// - Parameter run: called at once or not at all; it calls what it is given once.
   func answer(
@@ -82,7 +82,7 @@ final class RepeatableTransactions: Sendable {
     }
   }
 
-  /// The file was replaced.
+  /// Forgets outcomes, because the file was replaced.
   func forget() {
     memory.withLock { memory in
       memory.forget()

@@ -28,7 +28,7 @@ package final class TransactionJournal: Sendable {
   private let state = Mutex(State())
 
   private struct State: ~Copyable {
-    /// Nil: not begun, or nothing is kept any more.
+    /// Nil: not begun, or given up after an error.
     var log: RecordLog?
     var hasFailed = false
   }
@@ -55,7 +55,7 @@ package final class TransactionJournal: Sendable {
       epoch: epoch, isOfThisStart: MachineStart.isCurrent(start), records: parsed.dropFirst().compactMap(\.self))
   }
 
-  /// Whether all that was promised in an epoch is known, as far as this file has it.
+  /// Whether this file has all outcomes that clients of an epoch may ask for.
   func continues(_ epoch: String) -> Bool { found.map { $0.isOfThisStart && $0.epoch == epoch } ?? true }
 
   /// Outcomes of earlier processes of the epoch, the oldest first.
@@ -77,7 +77,7 @@ package final class TransactionJournal: Sendable {
 
   /// Begins a file with the known outcomes, and removes the former one.
   ///
-  /// - Returns: false: nothing can be kept.
+  /// - Returns: false if outcomes cannot be kept.
   @discardableResult
   func begin(_ epoch: String, _ known: [(TransactionMemory.Key, TransactionMemory.Outcome)]) -> Bool {
     var head = JSONWriter()
@@ -93,18 +93,18 @@ package final class TransactionJournal: Sendable {
     }
   }
 
-  /// Nothing was written by this process yet.
+  /// Whether this process has not written anything yet.
   var isUntouched: Bool { state.withLock { $0.log == nil && !$0.hasFailed } }
 
   /// Whether all that was noted is on the disk.
   var isKept: Bool { state.withLock { !$0.hasFailed } }
 
-  /// A transaction is about to begin.
+  /// Notes that a transaction is about to begin.
   ///
-  /// - Returns: false: it is not written down.
+  /// - Returns: false if the note could not be written.
   func note(_ key: TransactionMemory.Key) -> Bool { append(Self.record(key, nil)) }
 
-  /// A transaction has ended, and its client does not know yet.
+  /// Notes that a transaction has ended, before its client gets the outcome.
   ///
   /// - Parameter outcome: nil: it may be run again.
   func note(_ key: TransactionMemory.Key, _ outcome: TransactionMemory.Outcome?) {
@@ -114,7 +114,7 @@ package final class TransactionJournal: Sendable {
   /// Bytes of the file.
   var byteCount: Int { state.withLock { $0.log?.byteCount ?? 0 } }
 
-  /// Everything is kept elsewhere.
+  /// Removes the file, because the last state has everything.
   package func remove() {
     state.withLock { state in
       state.log = nil
@@ -156,7 +156,8 @@ struct KeptTransactions: Sendable {
   let keeper: StateKeeper
   let journal: TransactionJournal
 
-  /// - Parameter promises: all outcomes, for the last state; nil: some transactions have none, which the journal says.
+  /// - Parameter promises: all outcomes, for the last state; nil: some transactions have none yet, and the journal says
+  ///   which.
   func keep(_ promises: [UInt8]?) { keeper.end(withPromises: promises ?? (journal.isKept ? keeper.promises : nil)) }
 }
 

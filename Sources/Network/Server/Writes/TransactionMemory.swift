@@ -4,7 +4,7 @@ import Store
 
 /// Outcomes of transactions that their clients have named (`once`), so that a repeat is answered and not run again.
 ///
-/// Pure: who owns it gives the time, and calls the replies that it returns. Every operation is O(1), forgetting
+/// Pure: its owner passes the time, and calls the replies that it returns. Every operation is O(1), forgetting
 /// amortised.
 struct TransactionMemory {
   typealias Outcome = Result<CommittedTransaction, FreshetError>
@@ -48,9 +48,9 @@ struct TransactionMemory {
   static let bytesPerOutcome = 512
   /// Results that take more are not kept.
   static let longestResults = 16 << 10
-  /// So many are kept however old they are, where memory allows it.
+  /// This many are kept however old they are, if memory allows it.
   static let newest = 10_000
-  /// Younger ones are kept however many they are, where memory allows it.
+  /// Outcomes younger than this are kept however many they are, if memory allows it.
   static let age = Duration.seconds(600)
 
   private let limit: Int
@@ -79,7 +79,7 @@ struct TransactionMemory {
     }
   }
 
-  /// Takes in how a transaction ended.
+  /// Records how a transaction ended.
   ///
   /// - Returns: the replies to the clients that have repeated it meanwhile.
   mutating func finished(_ key: Key, _ outcome: Outcome, at now: Instant) -> [Reply] {
@@ -113,7 +113,7 @@ struct TransactionMemory {
     if case .ended(let outcome)? = entries[key] { outcome } else { nil }
   }
 
-  /// Calls `body` for all transactions, those that have ended in their order; nil: one runs.
+  /// Calls `body` for all transactions: the ended ones in their order, and the running ones with a nil outcome.
   func forEach(_ body: (Key, Outcome?) -> Void) {
     for ended in ended[first...] {
       if case .ended(let outcome)? = entries[ended.key] { body(ended.key, outcome) }
@@ -146,7 +146,7 @@ struct TransactionMemory {
   /// The part of an outcome that is remembered; nil: none, because a repeat may succeed later.
   private static func remembered(_ outcome: Outcome) -> Outcome? {
     switch outcome {
-    // It is not known whether anything was written: run again, it might be there twice.
+    // `internal` errors are remembered: the transaction may have been written, and a second run could write it twice.
     case .failure(let error): return error.code.isRetryable && error.code != .internal ? nil : outcome
     case .success(var committed):
       if committed.bytes > longestResults { committed.results = nil }

@@ -36,19 +36,19 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   private let repeatable: RepeatableTransactions
   /// Transactions asked for and not answered yet. Entered while `isClosed` is false.
   private let open = DispatchGroup()
-  /// The server stops: nothing else is begun.
+  /// Whether the server stops: no further transaction begins.
   private let isClosed = Mutex(false)
   private let committed = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let waiting = Atomic<Int>(0)
-  /// Taken from the mailbox; from `next` on they are not performed yet.
+  /// Commands taken from the mailbox. Those from `next` on are not performed yet.
   private var commands: [Command] = []
   private var next = 0
   private var isEnding = false
   /// When it last ran a transaction.
   private var lastUse = MonotonicClock.system.now
-  /// How long after a transaction the connection is kept, which locks keep other programs from having the file for
-  /// themselves.
+  /// How long the connection stays open after a transaction. While it is open, its locks keep other programs from
+  /// exclusive access to the file.
   private static let restTime = Nanoseconds.milliseconds(2_000)
 
   var counts: (committed: Int, failed: Int, waiting: Int) {
@@ -59,8 +59,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
 
   /// - Parameters:
   ///   - kept: what keeps outcomes for the next process; nil: nothing does.
-  ///   - epochs: whose outcomes they are.
-  ///   - users: all that have the file open.
+  ///   - epochs: the epochs of the file, to which outcomes belong.
+  ///   - users: everything in the process that has the file open.
   init(
     _ settings: WriterSettings, _ audit: AuditLog?, _ kept: KeptTransactions?, _ epochs: FileEpochs,
     _ users: FileUsers
@@ -80,7 +80,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
 
   // MARK: - Steps
 
-  /// One command: other files' writers have their turn between two.
+  /// Performs one command, so that other files' writers have their turn between two.
   func step() -> Rest {
     item.assertIsCurrent()
     if next == commands.count { (commands, next) = (mailbox.takeAll(), 0) }
@@ -132,7 +132,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     throw FreshetError(.overloaded, "the database's files were deleted or overwritten: try again")
   }
 
-  /// A connection to the file that has the name now, opened anew when the last one was of no use.
+  /// A connection to the file that has the name now. It is opened again if the last one is of no use any more.
   private func currentWriter() throws(FreshetError) -> Writer {
     if let writer = holder.connection {
       if writer.files.state != .same {
@@ -152,20 +152,20 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     return opened
   }
 
-  /// The -wal or -shm was deleted, or the file overwritten: what was committed is saved if it can be, and the files are
-  /// let go.
+  /// Called when the -wal or -shm was deleted, or the file overwritten: saves the committed data if possible, and
+  /// closes the files.
   private func giveUp(_ writer: Writer) {
     writer.rescue()
     holder.close()
   }
 
-  /// The file was replaced: outcomes of the former epoch are invalid.
+  /// Called when the file was replaced: outcomes of the former epoch are invalid.
   func epochChanged() { repeatable.forget() }
 
   /// Runs a transaction after those asked for before it, or answers with its earlier outcome.
   ///
   /// - Parameter write: its client and its name.
-  /// - Parameter key: its client, and the client's name for it; nil: it is run in any case.
+  /// - Parameter key: its client, and the client's name for it; nil: it always runs.
   /// - Parameter pool: whose followers number the state that it leads to.
   /// - Parameter reply: called once: on the thread that steps it or a follower's, or at once.
   func transact(
@@ -233,7 +233,8 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     }
   }
 
-  /// Whether the system would let the file be written to, and its folder, where the -wal is. Any thread; asks the disk.
+  /// Whether the system lets this process write to the file, and to its folder, which contains the -wal. Any thread;
+  /// asks the disk.
   var isWritable: Bool {
     let folder = settings.database.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let path = folder.isEmpty ? "." : folder.joined(separator: "/") + "/"
@@ -244,7 +245,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
   private static let unnumbered = FreshetError(
     .internal, "the transaction is committed; but the database cannot be read since, so its commit is not known")
 
-  /// - Returns: false: nothing may be begun any more.
+  /// - Returns: false if no transaction may begin any more.
   private func enter() -> Bool {
     isClosed.withLock { isClosed in
       if !isClosed { open.enter() }
@@ -266,7 +267,7 @@ final class TransactionQueue: ClientTransactions, Stepped, @unchecked Sendable {
     var wait = settings.grace
     while done.wait(timeout: .now() + wait) == .timedOut {
       interruption.withLock { $0?.interrupt() }
-      // The next one must be interrupted by itself.
+      // The next transaction needs an interruption of its own.
       wait = .milliseconds(50)
     }
     _ = open.wait(timeout: .now() + max(grace, settings.grace))

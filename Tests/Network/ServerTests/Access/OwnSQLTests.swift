@@ -15,7 +15,8 @@ import Wire
     """
   private static let everyone = "--allow-everyone-to-read-and-write"
 
-  /// Settings as YAML, and what everyone may send: `r`, `w`, both, or a word of why the server does not start.
+  /// Settings as YAML, and what all clients may send: `r`, `w`, both, or a word from the reason why the server does not
+  /// start.
   @Test(arguments: [
     ("{}", "r"),
     ("{allowWrites: true}", "rw"),
@@ -113,7 +114,7 @@ import Wire
     #expect(log.contains("access: everyone who can reach 0.0.0.0 may read every table, and write every table"))
   }
 
-  /// Arguments, and what the start says of who may do what.
+  /// Arguments, and the log's line about permissions at the start.
   @Test(arguments: [
     ([], "everyone on this machine may read every table, and write nothing"),
     (["--allow-writes"], "everyone on this machine may read every table, and write every table"),

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Server
 
-/// Clients who have tokens of roles, on one server.
+/// Clients with tokens of several roles, on one server.
 @Suite struct RoleIdentityTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id TEXT, status TEXT);
@@ -118,7 +118,8 @@ import Wire
       try client.subscribe("o", "{\"from\":\"orders\"}", window: nil)
     }
     let metrics = try live.http("GET", "/metrics").text
-    // One list of products, three of orders. No role may ask for the open query of cups, and the other reads claims.
+    // One list of products and three of orders. No role may ask the kept query of cups, and the other kept query reads
+    // claims.
     #expect(metrics.contains("freshet_controllers 4\n"), "\(metrics)")
     withExtendedLifetime(clients) {}
     live.stop()
@@ -138,11 +139,11 @@ import Wire
     try second.send("{\"type\":\"subscribe\",\"id\":\"d\",\"query\":{\"from\":\"orders\"}}")
     #expect(try second.receive("error")["code"] == .string("limit_exceeded"))
     try third.subscribe("a", "{\"from\":\"orders\"}", window: nil)
-    // A place that is given back can be taken again.
+    // After an unsubscription, another subscription is possible.
     try first.send("{\"type\":\"unsubscribe\",\"id\":\"a\"}")
     _ = try first.receive("unsubscribed")
     try second.subscribe("d", "{\"from\":\"orders\"}", window: nil)
-    // Rows of a result, and requests a second.
+    // Limits of a result's rows, and of requests a second.
     let header = ["Authorization: Bearer \(ann)"]
     #expect(try live.http("GET", "/v1/snapshot?from=product", headers: header).status == 413)
     var statuses: [Int] = []
@@ -161,7 +162,7 @@ import Wire
       $0.access.queries = PublishedQueries(file.queries)
       $0.lists.linger = .zero
     }
-    // Without roles and tokens no claims are read: the query may be kept for all.
+    // Without roles and tokens no claims are read, so the query may be kept for all clients.
     let snapshots = try live.http("GET", "/v1/queries/cups").text
     #expect(snapshots.contains("\"total\":1,"))
     #expect(try live.http("GET", "/metrics").text.contains("freshet_controllers 1\n"))

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The rows of partly readable tables that clients of a role see, through every route.
+/// The rows of partly readable tables that a role's clients see, through every route.
 @Suite struct RoleTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer_id INT, status TEXT, total REAL, margin REAL);
@@ -63,8 +63,8 @@ import Wire
     return String(rows[..<(rows.firstRange(of: ",\"complete\"")?.lowerBound ?? rows.endIndex)])
   }
 
-  /// SQLite evaluates what a client wrote before a filter with a subquery, and what an index has before what it has
-  /// not.
+  /// SQLite evaluates a client's conditions before a filter with a subquery, and columns of an index before other
+  /// columns.
   @Test(arguments: [
     ("json(text)+IS+NOT+NULL", "[[1,1,\"{}\"]]"), ("text->'$'+IS+NOT+NULL", "[[1,1,\"{}\"]]"),
     ("CASE+WHEN+text+LIKE+'h%25'+THEN+json('x')+END+IS+NULL", "[[1,1,\"{}\"]]"),
@@ -152,7 +152,7 @@ import Wire
     let explanation = String(decoding: try live.http("GET", "/v1/explain?\(query)").body, as: UTF8.self)
     #expect(explanation.contains("\"incremental\"") && explanation.contains("product"), "\(explanation)")
     #expect(explanation.contains("\"plan\":[]") && explanation.contains("\"advice\":[]"))
-    // Its filter reads another table.
+    // The filter of this table reads another table.
     let filtered = String(decoding: try live.http("GET", "/v1/explain?from=loose").body, as: UTF8.self)
     #expect(filtered.contains("\"incremental\"") && !filtered.contains("secret"), "\(filtered)")
     for word in ["customer_id", "margin", "secret", "words", "orders_customer", "= 7"] {
@@ -212,7 +212,7 @@ import Wire
     live.stop()
   }
 
-  /// For a bare count SQLite looks at none of the columns that the role may read.
+  /// For a bare count, SQLite reads none of the columns that the role may read.
   // Rules of access: tables-only-counted
   @Test(arguments: [
     "(SELECT count(*) FROM product) > 2", "EXISTS (SELECT 1 FROM product p WHERE (SELECT count(*) FROM product) > 2)",

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Server
 
-/// Tokens that say what their bearer may follow, whatever roles say, and nothing else.
+/// Tokens that determine which queries their bearer may follow, and nothing else, whatever the roles are.
 @Suite struct SealedQueryTests {
   private static let schema = """
     CREATE TABLE orders(id INTEGER PRIMARY KEY, customer TEXT, total INT);

@@ -61,7 +61,7 @@ import Wire
     live.stop()
   }
 
-  /// A body, and what is wrong with it.
+  /// A body, and its error.
   @Test(arguments: [
     (#"{"name":"place"}"#, "400 bad_query: the parameter total is missing"),
     (#"{"name":"place","params":{"total":"x"}}"#, "400 bad_query: the parameter total must be a number"),

@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// In files with secrets and keys: what `jwt` says, the place and the sentence.
+  /// The setting `jwt`, next to files with secrets and keys; the place of the error, and its sentence.
   @Test(
     arguments: [
       ("algorithm: HS256", "auth.jwt has no secretFile, secretVariable or keys"),

@@ -26,7 +26,7 @@ import Wire
     }
   }
 
-  /// A token that ends in so many seconds.
+  /// A token that expires in some seconds.
   private func token(_ claims: String = #""sub":"u","role":"clerk""#, seconds: Int64 = 600) async throws -> String {
     try TokenMaker.shared().token("{\(claims),\"exp\":\(date.now + seconds)}")
   }
@@ -187,7 +187,7 @@ import Wire
     live.stop()
   }
 
-  /// All in one write: nothing that is behind `authenticate` may be taken for the old identity's.
+  /// All messages are in one write: those after `authenticate` must not count for the old identity.
   @Test func `What comes behind authenticate is the new identity's, what came before is not`() async throws {
     let live = try serve()
     let client = try live.connect()
@@ -210,14 +210,14 @@ import Wire
     return configuration
   }
 
-  /// Another key is to be fetched from now on, and the answer waits for the test.
+  /// Publishes another key from now on. Its fetch waits for the test.
   private func rotate(_ fetcher: FakeFetcher) {
     fetcher.publish(TokenMaker.set(ids: ["b"]))
     fetcher.delay()
     clock.advance(by: .seconds(60))
   }
 
-  /// Returns when what was sent has led to a second fetch.
+  /// Returns when the sent message has caused a second fetch.
   private func waitForFetch(_ fetcher: FakeFetcher, _ live: LiveServer) throws {
     for _ in 0..<1_000 where fetcher.count < 2 { _ = try live.http("GET", "/healthz") }
     try #require(fetcher.count == 2)

@@ -62,7 +62,7 @@ final class FakeFetcher: KeyFetcher {
     return Authenticator(configuration, date: date.clock, clock: clock.clock, logger: logger)
   }
 
-  /// The immediate answer, else the later one.
+  /// Takes the immediate answer, or otherwise the later one.
   private final class Answers: Sendable {
     private let list = Mutex<[Result<Identity, FreshetError>]>([])
     var all: [String] { list.withLock { $0.map(Self.text) } }

@@ -8,7 +8,7 @@ import Wire
 
 @testable import Server
 
-/// Which tokens are believed, and what they say.
+/// Which tokens are accepted, and the identities that they give.
 @Suite struct TokenVerifierTests {
   private let date = ManualDate()
 
@@ -71,7 +71,7 @@ import Wire
     #"{"keys":[{"kty":"\#(type)","crv":"\#(curve)","x":"\#(point.x)","y":"\#(point.y)"}]}"#
   }
 
-  /// A token of the subject u is good; with the claims of another or without a signature it is not.
+  /// Checks that a token of the subject u is valid, and that it is not with another's claims or without a signature.
   private func check(_ tokens: [String], _ configuration: JWTConfiguration) throws {
     #expect(try verdict(tokens[0], configuration).get().subject == "u")
     let parts = tokens[0].split(separator: ".")
@@ -121,7 +121,7 @@ import Wire
     #expect(refusal(unsigned, configuration) == sentence)
   }
 
-  /// The public key is no secret: a token signed with its text as the secret proves nothing.
+  /// The public key is not a secret, so a token that is signed with its text as the secret must be refused.
   @Test(arguments: ["", "\n"])
   func `A token signed with the text of an RSA key as a secret is refused`(end: String) async throws {
     let configuration = try JWTConfiguration.reading(
@@ -159,7 +159,7 @@ import Wire
 
   // MARK: - Keys
 
-  /// For tests alone.
+  /// Runs `openssl`.
   private static func openssl(_ arguments: String...) throws -> String {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -214,7 +214,7 @@ import Wire
       (curve(x, y), true), (curve(x + "=", y.replacing("_", with: "/")), true),
       (#"{"kty":"RSA","n":"\#(modulus)","e":"AQAB"}"#, true),
       (#"{"kty":"OKP","crv":"Ed25519","x":"\#(x)"}"#, true),
-      // Off the curve, at infinity, of other lengths.
+      // Points off the curve, at infinity, and of other lengths.
       (curve(y, x), false), (curve(zeros, zeros), false), (curve("AA" + x, y), false),
       (curve(String(x.dropLast(2)), y), false),
       (curve("", ""), false), (curve("!" + x.dropFirst(), y), false),
@@ -234,7 +234,7 @@ import Wire
     }
   }
 
-  /// OpenSSL's own form of a signature has other bytes, and would make two tokens of one.
+  /// OpenSSL's own form of the signature is refused: it would turn one valid token into two.
   @Test func `A signature of a curve is two numbers, and nothing else`() async throws {
     let signed = try #require(SignedTokens.all.first { $0.algorithm == "ES256" })
     let configuration = try signed.configuration(files: try #require(signed.pem))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-/// Names that clients send, and the files that they are names of.
+/// Names that clients send, and the files that they name.
 @Suite struct DatabaseNameTests {
   @Test(arguments: ["a", "acme", "tenants/acme", "Bücher 2", "a.b", "a..b", "x-wal", "名前", "a/b/c", "1"])
   func `Is a name`(_ text: String) { #expect(DatabaseName(text)?.description == text) }

@@ -45,7 +45,7 @@ import Wire
     try a.catchUp(["l"])
     #expect(names(b) == ["in/b 1", "in/b 2", "new"] && a.changes == before)
     #expect(try live.get("in/b", "/v1/snapshot?from=item&where=id%20=%203").text.contains("new"))
-    // As it is percent-encoded, and as it is not.
+    // The name is accepted with and without percent-encoding.
     #expect(try live.get("/db/in/b/v1/snapshot?from=item").text.contains("new"))
     let all = try listing(live)
     #expect(all.map { $0["name"] } == [.string("a"), .string("in/b")] && all[0]["journal"] == .string("wal"))
@@ -64,7 +64,7 @@ import Wire
     #expect(try live.get("broken", "/v1/schema").status == 503)
     #expect(try listing(live).count == 1, "what is no database is not shown")
     let routes = ["/v1/schema", "/db/a/healthz", "/db/a/", "/db/a/v1/databases", "/db/a/v1/none"]
-    // The first is what a server of one file has: here there are two files.
+    // The first route exists on a server of one file. Here there are two files.
     for route in routes { #expect(try live.get(route).status == 404, "\(route)") }
     #expect(try live.get("/readyz").status == 200)
     try client.catchUp(["l"])
@@ -115,7 +115,7 @@ import Wire
     client!.socket.close()
     client = nil
     #expect(try comesTrue { try !isOpen("a", live) })
-    // Without the server: SQLite may have it for itself.
+    // The server has closed the file, so SQLite can lock it exclusively.
     try live.write("a.sqlite", "PRAGMA locking_mode = EXCLUSIVE; UPDATE item SET name = name")
     let again = try live.connect("a")
     #expect(again.epoch == epoch)
@@ -179,7 +179,7 @@ import Wire
         port: live.server.port, receiveBuffer: 4_096, path: LiveFolder.target("d\(number)", "/v1/live"))
       try slow.send("{\"type\":\"subscribe\",\"id\":\"l\",\"query\":\(Self.query)}")
       usleep(200_000)
-      // While what was sent before is on its way, nothing is sent for these.
+      // While earlier messages are on their way, nothing is sent for these commits.
       for round in 0..<5 {
         try live.write("d\(number).sqlite", "UPDATE item SET name = 'round \(round)' WHERE id < 10")
       }
@@ -271,7 +271,7 @@ import Wire
     let removed = try #require(try FileManager.default.contentsOfDirectory(atPath: live.path("tenants/.removed")).first)
     #expect(
       try SQLiteShell(path: live.path("tenants/.removed/\(removed)/x.sqlite")).run("SELECT count(*) FROM item") == "2")
-    // The name is free.
+    // The name can be used again.
     #expect(try manage(live, "POST", "tenants/x") == 201)
     #expect(try live.get("tenants/x", "/v1/snapshot?from=item", token: token).text.contains("new 1"))
   }
@@ -338,7 +338,7 @@ import Wire
       .joined()
       let answer = try live.get("/db/\(escaped)/v1/snapshot?from=item")
       #expect(!answer.text.contains("secret 1"), "seed \(seed): \(escaped)")
-      // 403: libwebsockets refuses what is no percent-encoding.
+      // 403: libwebsockets refuses invalid percent-encoding.
       #expect([200, 400, 403, 404].contains(answer.status), "seed \(seed): \(escaped): \(answer.status)")
       if answer.status == 200 {
         let isOwn = answer.text.contains("a 1") || answer.text.contains("in/b 1")

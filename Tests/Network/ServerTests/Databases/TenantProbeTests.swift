@@ -6,10 +6,9 @@ import Wire
 
 @testable import Server
 
-/// Whatever a client of one tenant asks, with whatever it has seen of another: nothing of the other's crosses.
+/// Whatever a client of one tenant requests, even with secrets of another tenant, it gets nothing of the other's.
 ///
-/// What each tenant has is marked by a word that stands nowhere else: in its rows, tables, roles, published queries and
-/// names.
+/// Each tenant's data are marked by a word of their own: in rows, tables, roles, published queries and names.
 @Suite struct TenantProbeTests {
   private static let words = ["sesame", "quartz", "walrus"]
 
@@ -91,7 +90,7 @@ import Wire
         headers.append("Last-Event-ID: \(loot.positions.randomElement(using: &random)!)")
       }
       let answer = try RawSocket(port: live.server.port).request(method, target, headers: headers, body: body)
-      // The client's own words may come back to it: errors name them.
+      // The client's own words may come back, because errors quote them.
       let said = target + (body ?? "")
       for other in others where !said.contains(other) {
         #expect(
@@ -132,12 +131,12 @@ import Wire
       "UPDATE item SET n = n + 1 WHERE id = 1 RETURNING name",
       "SELECT * FROM pragma_database_list", "VACUUM INTO '\(other).db'",
     ].randomElement(using: &random)!
-    // Named as others name theirs: their outcomes are not revealed.
+    // The transaction has the same name as another tenant's, whose outcome must not be revealed.
     let body = "{\"statements\":[{\"sql\":\"\(sql)\"}],\"once\":\"k \(sql.prefix(12)) \(other)\"}"
     return ("POST", place + "/v1/transactions", body)
   }
 
-  /// Every line is of one database, and says nothing of another but the path that was asked.
+  /// Checks that every line belongs to one database, and has nothing of others except the requested path.
   private func checkLogs(_ folder: TemporaryFolder) throws {
     for name in ["access.log", "audit.log"] {
       let lines = try String(contentsOfFile: folder.path(name), encoding: .utf8).split(separator: "\n")
@@ -161,7 +160,7 @@ import Wire
     let loot = try look(live)
     for word in Self.words {
       let client = try live.connect(word, token: try token(word))
-      // With its own it would get a patch.
+      // With a tag of its own it would get a patch.
       for (number, tag) in loot.tags.enumerated() where Self.words[number] != word {
         try client.send("{\"type\":\"subscribe\",\"id\":\"l\(number)\",\"query\":{\"from\":\"item\"},\"since\":\(tag)}")
         while client.models["l\(number)"]?.isComplete != true { try client.receive() }

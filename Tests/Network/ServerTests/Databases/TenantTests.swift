@@ -5,7 +5,7 @@ import Wire
 
 @testable import Server
 
-/// Tokens lead to databases: the wall between tenants is that the other's file is not theirs to open.
+/// Tokens lead to databases: a tenant cannot open another tenant's file.
 @Suite struct TenantTests {
   private static func sql(_ name: String) -> String {
     """
@@ -71,7 +71,7 @@ import Wire
     #expect(rows.contains("acme 1") && !rows.contains("acme 2"), "the role's filter holds")
     #expect(
       try live.get("public", "/v1/snapshot?from=item").text.contains("public 2"), "the rule for this database holds")
-    // Without a name in the path, the token says whose.
+    // Without a name in the path, the token determines the database.
     #expect(try live.get("/v1/snapshot?from=item", token: acme).text.contains("acme 1"))
     #expect(try code(try live.get("/v1/snapshot?from=item")) == "404 no_such_database")
   }
@@ -108,7 +108,7 @@ import Wire
       #expect(try socket.readFrame().text.contains(#""type":"hello""#))
       #expect(try socket.readFrame().text.contains(#""type":"authenticated""#))
       #expect(try socket.readFrame().text.contains("globex 1"))
-      // Another tenant's token gets nothing here, and takes nothing.
+      // Another tenant's token gets nothing here, and does not change the session's database.
       try socket.send(#"{"type":"authenticate","id":"u","token":"\#(acme)"}"#)
       let refusal = try socket.readFrame().text
       #expect(refusal.contains("error") && !refusal.contains("acme 1"))

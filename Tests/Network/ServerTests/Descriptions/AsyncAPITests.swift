@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// `/asyncapi.json` says what is said on the socket.
+/// `/asyncapi.json` describes the messages on the socket.
 @Suite struct AsyncAPITests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b BLOB);
@@ -46,7 +46,7 @@ import Wire
     live.stop()
   }
 
-  /// Says all there is to say, and returns every message that came.
+  /// Sends every kind of message, and returns all messages that came.
   private func conversation(_ live: LiveServer, shape: String) throws -> [JSONValue] {
     let socket = try RawWebSocket(port: live.server.port)
     var messages: [JSONValue] = []
@@ -127,7 +127,7 @@ import Wire
     try client.load()
     try live.writer.run("DELETE FROM t WHERE id = 5")
     try client.next()
-    // An integer overflow: nothing that a list could go on with.
+    // An integer overflow, after which the list cannot continue.
     try live.writer.run("UPDATE t SET b = -9223372036854775808 WHERE id = 7")
     var events = client.changes
     while let event = try client.next() { events.append(event) }

@@ -176,7 +176,7 @@ import Wire
     live.stop()
   }
 
-  /// A value of the page's chart: the mean of an interval is the growth of the sum, divided by the growth of the count.
+  /// The page's chart computes the mean of an interval as the growth of the sum divided by the growth of the count.
   @Test func `Sum and count of ticks grow together, tick by tick`() throws {
     let live = try LiveServer(Self.schema) { $0.limits.followers = 1 }
     let client = try live.connect()

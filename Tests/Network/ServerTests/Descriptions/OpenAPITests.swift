@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// `/openapi.json` says what the server does, and the server does what it says.
+/// `/openapi.json` matches the server's behavior.
 @Suite struct OpenAPITests {
   private static let schema = """
     CREATE TABLE bank(id INTEGER PRIMARY KEY, name TEXT, state TEXT, photo BLOB, assets);
@@ -46,7 +46,7 @@ import Wire
     live.stop()
   }
 
-  /// A request for each route; and for those that can go wrong, one that does.
+  /// A request for each route; and for routes that can fail, one that fails.
   private static let requests: [(route: Route, target: String, body: String?, status: Int)] = [
     (.getSnapshot, "/v1/snapshot?from=bank", nil, 200),
     (.getSnapshot, "/v1/snapshot?from=bank&sectionBy=state&shape=arrays", nil, 200),

@@ -16,7 +16,7 @@ import Wire
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
     INSERT INTO t VALUES (1, 'x'), (2, 'y');
     """
-  /// Counts for long.
+  /// A query that takes long.
   private static let slow =
     "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT max(i) + :more AS i FROM n)"
 
@@ -32,7 +32,7 @@ import Wire
     return samples
   }
 
-  /// Keeps a follower busy until the test is over, or says so.
+  /// Keeps a follower busy until the test is over or ends it.
   private final class Busy {
     private let gate = DispatchSemaphore(value: 0)
 

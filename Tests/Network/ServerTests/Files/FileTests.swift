@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Files as they come: read-only, in a rollback journal, replaced, restored, altered, damaged.
+/// Files of all kinds: read-only, in a rollback journal, replaced, restored, altered, damaged.
 @Suite struct FileTests {
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);
@@ -66,7 +66,7 @@ import Wire
       try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
       try? FileManager.default.removeItem(at: folder)
     }
-    // To root no file is read-only: another user has to be the server's.
+    // For root no file is read-only, so the server must run as another user.
     let program = try Program(["serve", path, "--port", "0"], asNobody: getuid() == 0)
     defer { program.stop() }
     let client = try LiveClient(port: try program.port())
@@ -144,7 +144,7 @@ import Wire
     try SQLiteShell(path: other).run(
       "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (7, 'other');")
     #expect(rename(other, live.path) == 0)
-    // The server may open it now, and finds the other one's -wal.
+    // The server may open the new file now, and find the former one's -wal.
     usleep(200_000)
     for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: live.path + suffix) }
     try wait(client, for: "''/: 7,'other'")
@@ -209,7 +209,7 @@ import Wire
     if change.line == "schema_changed" {
       let error = try client.receive("error")
       #expect(error["code"] == .string(change.line) && error["fatal"] == .bool(false))
-      // Requests meanwhile get an error; once a table has the name, they get rows again.
+      // Requests get an error meanwhile. Once a table has the name again, they get rows.
       try live.writer.run("CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (7, 'again')")
       try wait(client, for: "''/: 7,'again'")
       return live.stop()
@@ -233,7 +233,7 @@ import Wire
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#, window: (0, 1))
     try client.subscribe("u", #"{"from":"u"}"#)
-    // Pages in the middle of the table; the header's change counter makes readers look.
+    // This damages pages in the middle of the table; the changed counter in the header makes readers read again.
     let handle = try FileHandle(forUpdating: URL(filePath: live.path))
     try handle.seek(toOffset: 4_096 * 50)
     let good = try handle.read(upToCount: 4_096 * 4) ?? Data()

@@ -90,7 +90,7 @@ import Wire
       $0.limits.followers = 3
       $0.access.allowsWrites = true
     }
-    // Nothing else of this process is to have this database open.
+    // No other connection of this process may have this database open.
     try live.queue.close()
     let client = try live.connect()
     let ids = (1...6).map { "\($0)" }
@@ -131,8 +131,8 @@ import Wire
     }
   }
 
-  /// Shortened within a transaction, or while a follower looks at it, it ends any process. That is rare, and then this
-  /// is tried again.
+  /// If the -shm is truncated within a transaction, or while a follower reads it, any process would crash. That is
+  /// rare, and then the test tries again.
   @Test(arguments: [[], ["--allow-writes"]])
   func aShortenedSharedMemoryDoesNotEndTheProcess(arguments: [String]) throws {
     for attempt in 1...4 {
@@ -150,7 +150,7 @@ import Wire
       #expect(try RawSocket(port: served.port).request("GET", "/readyz").status == 200)
       usleep(50_000)
       try #require(truncate(served.folder.database + "-shm", id % 2 == 0 ? 0 : 100) == 0)
-      // The server looks by itself, too.
+      // The server also checks by itself.
       if id == 10 { usleep(1_200_000) }
       if id % 3 == 0, mayWrite {
         #expect(try served.transact("INSERT INTO t VALUES (\(id), 'mine')") == 200)

@@ -10,7 +10,7 @@ import Wire
   enum Way: String, CaseIterable {
     /// As `cp`: truncates, then writes.
     case copy
-    /// As `dd conv=notrunc`: keeps what is behind the end.
+    /// As `dd conv=notrunc`: keeps the rest of a longer file.
     case blocks
     /// As `rsync --inplace`: writes, then truncates.
     case inPlace
@@ -56,7 +56,7 @@ import Wire
 
     deinit { program.stop() }
 
-    /// Waits, at most half a minute, until something holds of what the client has been sent.
+    /// Waits, at most half a minute, until a condition on the client's messages holds.
     func wait(until isDone: () throws -> Bool) throws -> Bool {
       try client.receive(within: .seconds(30), until: isDone)
     }
@@ -100,7 +100,7 @@ import Wire
     try served.overwrite(by: restore.way)
     #expect(try served.wait { served.client.line("q") == "''/: 7,'restored'" }, "\(served.client.line("q"))")
     #expect(try served.rows() == "''/: 7,'restored'")
-    // The shell would wait ten seconds for a lock, and no lock lasts so long.
+    // The shell waits up to ten seconds for a lock, and no lock lasts that long.
     for id in 8...10 {
       #expect(try served.shell.run("INSERT INTO t VALUES (\(id), 'new')") == "")
       try served.check()
@@ -116,7 +116,7 @@ import Wire
     #expect(try !served.program.errorOutput().contains("a list differed"))
   }
 
-  /// While commits keep coming the log is not watched, and size and change counter of the file stay the same.
+  /// While commits keep coming, the log is not watched; and the restored file has the same size and change counter.
   @Test func `What was restored right after a stream of commits is noticed`() throws {
     let served = try Served("WAL", backup: Self.backup("WAL"))
     for _ in 0..<5 {

@@ -9,7 +9,7 @@ import Testing
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a);"
 
   @Test func `A server stops in order: what is asked is done, everybody is told, nobody comes in`() throws {
-    // On one service thread, which reads what comes first before what comes later.
+    // One service thread reads in the order of arrival.
     let live = try LiveServer(Self.schema) { ($0.access.allowsWrites, $0.limits.serviceThreads) = (true, 1) }
     let client = try live.connect()
     try client.subscribe("q", #"{"from":"t"}"#)
@@ -69,7 +69,7 @@ import Testing
     live.stop()
   }
 
-  /// Sooner than its timers' next turns.
+  /// The server is released before its timers' next turns.
   @Test func `A server that has stopped is given up whole`() throws {
     let live = try LiveServer(Self.schema)
     weak var log: RecordedLog?
@@ -85,7 +85,7 @@ import Testing
     #expect(comesTrue(within: .seconds(3)) { log == nil })
   }
 
-  /// Whatever hangs: here every `close` of the process, held up by strace.
+  /// Something hangs: here strace delays every `close` of the process.
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"))
   func `A server that cannot stop is ended by force`() throws {
     let folder = try ProgramFolder()
@@ -100,11 +100,11 @@ import Testing
     strace.standardError = FileHandle.nullDevice
     try strace.run()
     #expect(comesTrue { program.isTraced || !strace.isRunning })
-    // Where tracing is not allowed there is nothing to see.
+    // If tracing is not allowed, this cannot be tested.
     guard strace.isRunning else { return program.stop() }
     program.signal(SIGTERM)
     #expect(try program.waits(forLog: "ended by force", seconds: 20))
-    // Only then: without strace what hangs is free, and may end in order before the signal comes.
+    // Wait for the end before strace stops: without strace nothing hangs, and the process could end in order.
     #expect(comesTrue { program.hasExited })
     kill(strace.processIdentifier, SIGKILL)
     strace.waitUntilExit()

@@ -3,7 +3,7 @@ import ServerSupport
 import TestSupport
 import Testing
 
-/// A file that is served while no list is open is free for programs that want it for themselves.
+/// While no list is open, programs can lock a served file exclusively.
 @Suite struct UnusedFileTests {
   private static let schema =
     "PRAGMA journal_mode = WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'x')"

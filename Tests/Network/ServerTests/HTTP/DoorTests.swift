@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// The checks between the sockets and the routes: who may ask, how much, and where.
+/// The checks between the sockets and the routes: which clients are admitted, how often, and at which address.
 @Suite final class DoorTests: Sendable {
   private static let good = "https://good.example"
   private static let insert = #"{"statements":[{"sql":"INSERT INTO t(a) VALUES (1)"}]}"#
@@ -153,7 +153,7 @@ import Wire
     _ = try first.receive("unsubscribed")
     try second.subscribe("d", #"{"from":"t"}"#)
     first.socket.close()
-    // The server notices it on its own thread.
+    // The server notices the closed connection on its own thread.
     let isServed = try (0..<1_000).contains { _ in
       let socket = try RawSocket(port: live.server.port)
       try socket.write("GET /v1/subscriptions?from=t HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -179,14 +179,14 @@ import Wire
     let live = try LiveServer(Self.schema)
     let client = try open(live, "from=t&orderBy=abs(a)")
     try client.load()
-    // An integer overflow: nothing that a list could go on with.
+    // An integer overflow, after which the list cannot continue.
     try live.writer.run("UPDATE t SET a = -9223372036854775808")
     var last: ServerEvent?
     while let event = try client.next() { last = event }
     let error = try #require(last)
     #expect(error.event == "error" && error.id == nil)
     #expect(try error.json()["fatal"] == .bool(true))
-    // The next event is the end of the connection.
+    // The connection ends after this event.
     #expect(try client.socket.readToEnd().isEmpty)
     live.stop()
   }

@@ -167,7 +167,7 @@ import Wire
     live.stop()
   }
 
-  /// The statement after one that is good; nothing of either must stay.
+  /// The second statement after a valid one; neither may have an effect.
   @Test(arguments: [
     ("INSERT INTO t VALUES (1, 'x', 1)", 409, "constraint"), ("UPDATE t SET age = -1", 409, "constraint"),
     ("INSERT OR ROLLBACK INTO t VALUES (1, 'x', 1)", 409, "constraint"),
@@ -297,8 +297,7 @@ import Wire
     let policy = try #require(response.headers["content-security-policy"])
     let directives = policy.split(separator: ";").map { $0.trimmingPrefix(" ") }
     #expect(directives.contains("default-src 'self'") && directives.contains { $0.hasPrefix("connect-src ") })
-    // A page that needs 'unsafe-inline' or 'unsafe-eval' is written otherwise; *, data: and blob: would let scripts in
-    // as well.
+    // Pages must not need 'unsafe-inline' or 'unsafe-eval'; *, data: and blob: would allow foreign scripts as well.
     #expect(!policy.contains("unsafe") && !policy.contains("*"))
     #expect(!directives.contains { $0.hasPrefix("script-src") || $0.hasPrefix("style-src") })
     #expect(response.headers["x-content-type-options"] == "nosniff")

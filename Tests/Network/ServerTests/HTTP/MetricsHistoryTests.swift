@@ -4,7 +4,7 @@ import Wire
 
 @testable import Server
 
-/// The metrics from before a page was opened.
+/// The history of metrics before a page was opened.
 @Suite struct MetricsHistoryTests {
   private func samples(_ history: MetricsHistory) throws -> [[Double]] {
     guard case .array(let samples) = try JSONParser.parse(history.json).required("samples") else { return [] }

@@ -46,7 +46,7 @@ import Wire
     let response = try live.http("GET", "/v1/snapshot?from=t&wait=0.3", headers: ["If-None-Match: \(tag)"])
     #expect(response.status == 304 && response.headers["etag"] == tag)
     #expect(ContinuousClock.now - start >= .milliseconds(300))
-    // Another version than the newest is no reason to wait.
+    // A request with another version than the newest does not wait.
     #expect(try live.http("GET", "/v1/snapshot?from=t&wait=20", headers: ["If-None-Match: \"x\""]).status == 200)
     #expect(try live.http("GET", "/v1/snapshot?from=t&wait=0", headers: ["If-None-Match: \(tag)"]).status == 304)
     live.stop()

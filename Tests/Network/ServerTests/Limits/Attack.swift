@@ -1,6 +1,6 @@
 import Testing
 
-/// An expression that a client may write, and that would have SQLite work long or take much memory without being asked.
+/// An expression that a client may write, and that without limits would take SQLite much time or memory.
 struct Attack: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let expression: String
@@ -21,7 +21,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
     (0..<count).map(item).joined(separator: separator)
   }
 
-  /// Operators between so many terms, in a tree of little depth.
+  /// Many terms joined by operators, in a tree of little depth.
   private static func tree(_ range: Range<Int>, _ symbol: String, _ item: (Int) -> String) -> String {
     if range.count == 1 { return item(range.lowerBound) }
     let middle = range.lowerBound + range.count / 2

@@ -40,10 +40,10 @@ import Testing
     try live.queue.read { try String.fetchOne($0, sql: sql) } ?? "NULL"
   }
 
-  /// On a busy machine whatever takes long may run out of time instead.
+  /// On a busy machine, a long attack may run into the time limit instead.
   private func isExpected(_ code: String, _ attack: Attack) -> Bool { attack.codes.contains(code) || code == "timeout" }
 
-  /// The time limit is a second. On a busy machine what is not counted takes several.
+  /// The time limit is one second. On a busy machine, the work that it does not count may take several seconds.
   private let bound = Duration.seconds(20)
 
   @Test(arguments: Attack.all) func `A query ends in time`(attack: Attack) throws {
@@ -127,7 +127,7 @@ import Testing
     repeat {
       try client.send(#"{"type":"subscribe","id":"q","query":\#(query),"window":{"offset":0,"limit":0}}"#)
     } while try !client.socket.readFrame().text.contains(#""type":"snapshot""#)
-    // Together they take several times as long as the query may.
+    // Together, the fetches take several times as long as the query's limit.
     let count = 150
     for _ in 0..<count { try client.send(#"{"type":"fetch","id":"q","offset":0,"limit":1}"#) }
     var (answers, refused) = (0, 0)
@@ -154,7 +154,7 @@ import Testing
         "POST /v1/transactions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
       )
     }
-    // They have been taken in when something that came later is answered.
+    // When a later request is answered, these messages have been handled.
     #expect(try live.http("GET", "/healthz").status == 200)
     #expect(live.stopInBackground().wait(timeout: .now() + 20) == .success)
     #expect(try value(live, "SELECT count(*) FROM t WHERE b > 30") == "0")

@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 import Wire
 
-/// Results while as much is on its way to clients as may be.
+/// Results while the limit of memory on its way to clients is reached.
 @Suite struct BudgetTests {
-  /// Ten of these are more than the budget, and each is more than the kernel takes for a client that does not read.
+  /// Ten copies of `t` are more than the budget; one is more than the kernel buffers for a client that does not read.
   private static let schema = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
@@ -84,7 +84,7 @@ import Wire
     let refusal = try live.http("GET", "/v1/subscriptions?from=wide")
     #expect(refusal.status == 503 && refusal.text.contains(#""code":"overloaded""#))
     #expect(try live.http("GET", "/v1/snapshot?from=wide").status == 503)
-    // Nothing is left of them.
+    // Wait until nothing is left of these subscriptions.
     client.socket.close()
     while try !live.http("GET", "/metrics").text.contains("\nfreshet_subscriptions 1\n") {}
     try live.writer.run("UPDATE small SET a = 'y'")

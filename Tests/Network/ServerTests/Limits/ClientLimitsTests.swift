@@ -2,7 +2,7 @@ import Gateway
 import Server
 import Testing
 
-/// The use by clients of their limits, by a clock of the test's.
+/// How clients use up their limits, with a clock of the test.
 @Suite struct ClientLimitsTests {
   private func client(_ number: Int) -> LimitedClient { .address(ClientAddress(network: UInt64(number))) }
 
@@ -36,7 +36,7 @@ import Testing
   @Test func `Who uses nothing is forgotten, and the table never grows beyond its capacity`() {
     var limits = ClientLimits(bounds(requests: 1, burst: 2), capacity: 100)
     for number in 0..<100 { #expect(limits.takeRequest(of: client(number), at: 0) == 0) }
-    // No room: new clients share one allowance. Those in the table have their own.
+    // The table is full: new clients share one allowance; clients in the table keep their own.
     for number in 100..<102 { #expect(limits.takeRequest(of: client(number), at: 0) == 0) }
     for number in 102..<1_000 { #expect(limits.takeRequest(of: client(number), at: 0) > 0) }
     #expect(limits.count <= 101)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Clients that ask faster than they are served.
+/// Clients that send requests faster than they are served.
 @Suite struct FloodTests {
   @Test func `While enough requests wait for their answers no more are read, and none is lost`() throws {
     let live = try LiveServer("CREATE TABLE t(id INTEGER PRIMARY KEY, a);") {
@@ -15,7 +15,7 @@ import Wire
     }
     let client = try live.connect().socket
     let other = try live.connect()
-    // Another process is writing: transactions wait.
+    // Another process is writing, so transactions wait.
     try live.writer.run("BEGIN IMMEDIATE")
     let requests = (0..<9).map {
       #"{"type":"transact","id":"\#($0)","statements":[{"sql":"INSERT INTO t(a) VALUES (\#($0))"}]}"#
@@ -34,7 +34,7 @@ import Wire
       ids.append(id)
     }
     #expect(ids.filter { $0 != "ping" } == (0..<9).map(String.init))
-    // It is read when fewer than four wait, so after the sixth answer at the earliest.
+    // The ping is read when fewer than four requests wait, so after the sixth answer at the earliest.
     #expect(try #require(ids.firstIndex(of: "ping")) >= 6, "\(ids)")
     live.stop()
   }
@@ -74,9 +74,9 @@ import Wire
         written.value.add(1, ordering: .relaxed)
       }
     }
-    // It reads its answers, so that it is not for them that nothing more is read from it.
+    // The client reads its answers, so that unread answers are not the reason why it is not read.
     Thread.detachNewThread { [socket = Box(flooding.socket)] in while (try? socket.value.readFrame()) != nil {} }
-    // Until the flood has stood still for a while.
+    // Wait until the flood has made no progress for a while.
     var (seen, still) = (-1, 0)
     while still < 300 {
       try other.send(#"{"type":"window","id":"q","offset":0,"limit":1}"#)

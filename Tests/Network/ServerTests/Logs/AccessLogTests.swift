@@ -31,7 +31,7 @@ import Wire
       $0.access.queries = PublishedQueries(file.queries)
       $0.access.statements = PublishedStatements(file.statements)
       $0.logs.access = folder.log(log)
-      // With several, two lines may be in another order than their requests.
+      // With several threads, lines may be in another order than their requests.
       $0.limits.serviceThreads = 1
       try? configure(&$0)
     }
@@ -126,7 +126,7 @@ import Wire
     let tag = try #require(try live.http("GET", "/v1/snapshot?from=t").headers["etag"])
     let socket = try RawSocket(port: live.server.port)
     try socket.write("GET /v1/snapshot?from=t&wait=25 HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: \(tag)\r\n\r\n")
-    // Read after it.
+    // This request is read after the one above.
     #expect(try live.http("GET", "/v1/snapshot?from=t").status == 200)
     socket.close()
     let lines = try folder.lines { $0.number("status") == 499 }

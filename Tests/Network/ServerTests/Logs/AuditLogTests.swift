@@ -144,7 +144,7 @@ import Wire
     #expect(try write(live, #"{"name":"rename","params":{"a":"1"}}"#).status == 200)
     _ = try folder.lines { $0.text("event") == "end" }
     try folder.fill()
-    // The rest of the last block may suffice for a few lines.
+    // The last block of the disk may have room for a few lines.
     var value = 1
     while try write(live, #"{"name":"rename","params":{"a":"\#(value + 1)"}}"#).status == 200 { value += 1 }
     #expect(try values(live) == "\(value),\(value)")

@@ -5,12 +5,12 @@ import Wire
 
 @testable import Server
 
-/// A folder with logs, and what their lines say.
+/// A folder with logs, and the contents of their lines.
 final class LogFolder {
   let path: String
   private let isMounted: Bool
 
-  /// - Parameter bytes: the folder is on a disk of that size; needs root.
+  /// - Parameter bytes: the size of a disk of its own for the folder, which needs root; nil: none.
   init(diskOf bytes: Int? = nil) throws {
     path = FileManager.default.temporaryDirectory.appending(path: "freshet-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -70,7 +70,7 @@ final class LogFolder {
 }
 
 extension JSONValue {
-  /// The members of a line but for its time, sorted, in short.
+  /// The members of a line except its time, sorted and abbreviated.
   func line(without names: Set<String> = ["ms", "session", "bytes"]) -> String {
     guard case .object(var members) = self else { return json }
     members["time"] = nil

@@ -24,7 +24,7 @@ import Testing
       queue.stop(grace: .seconds(20))
       ended = queue
     }
-    // The thread had it.
+    // The thread has released the queue.
     #expect(ended == nil)
     #expect(try folder.text() == (0...all + 1).map { "\($0)\n" }.joined())
   }
@@ -33,7 +33,7 @@ import Testing
     let queue = try LogQueue("log", folder.log("log"), limit: 10, logger: RecordedLog().logger())
     for line in ["1234\n", "5678\n", "9\n", "\n"] { queue.append(Array(line.utf8)) }
     #expect(queue.dropped == 2)
-    // Lines that have to be there take no notice of it.
+    // The limit does not apply to lines that must be kept.
     queue.keep(Array("kept\n".utf8))
     queue.start()
     #expect(queue.write(Array("last\n".utf8), within: .seconds(20)) == .written)
@@ -49,7 +49,7 @@ import Testing
     throws
   {
     let log = RecordedLog()
-    // A file that gets its name later can be written.
+    // A file that can be opened later is then written.
     let link = folder.file("log")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/dev/full")
     let queue = try LogQueue("log", .file(link), limit: 1 << 20, logger: log.logger())

@@ -8,7 +8,7 @@ import Wire
 @Suite struct CommitTests {
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 0);"
 
-  /// The journal mode, and over which way clients write.
+  /// Whether the file is in WAL mode, and whether clients write over a socket or HTTP.
   @Test(arguments: [true, false], [true, false])
   func `A subscription that has reached the commit of a transaction shows it`(isWAL: Bool, overHTTP: Bool) throws {
     let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.access.allowsWrites = true }
@@ -40,12 +40,12 @@ import Wire
   @Test(arguments: [true, false]) func `Followers agree on the number of a state`(isWAL: Bool) throws {
     let live = try LiveServer(Self.schema, isWAL: isWAL) { $0.limits.followers = 3 }
     let client = try live.connect()
-    // Texts that differ: other followers have them.
+    // Different query texts, so that several followers have them.
     let ids = (0..<9).map { "q\($0)" }
     for (number, id) in ids.enumerated() { try client.subscribe(id, #"{"from":"t","where":"id > -\#(number)"}"#) }
     var before: Int64 = 0
     for value in 1...20 {
-      // Another process, with several commits, some of which are followed together.
+      // Another process makes several commits, some of them followed together.
       for part in 0..<(value % 3 + 1) { try live.writer.run("UPDATE t SET a = \(value * 10 + part)") }
       let last = "''/: 1,\(value * 10 + value % 3)"
       while ids.contains(where: { client.line($0) != last }) { try client.receive() }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// How results travel: in parts, in windows, in time, and to clients that are slow.
+/// How results are delivered: in parts, in windows, at intervals, and to slow clients.
 @Suite struct DeliveryTests {
   // MARK: - Long snapshots, windows
 
@@ -42,7 +42,7 @@ import Wire
       #expect(client.models["q"]?.rows.allSatisfy { $0 != nil } == true)
     } else {
       while try client.receive()["type"] != .string("unsubscribed") {}
-      // The id is free, and what is left of the snapshot does not come.
+      // The id can be used again, and the rest of the snapshot does not come.
       try client.subscribe("q", #"{"from":"t","limit":1}"#)
       #expect(client.line("q") == "''/: 1,'row 1'")
     }

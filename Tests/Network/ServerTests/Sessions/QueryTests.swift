@@ -6,7 +6,7 @@ import Wire
 
 /// Every part of a query, answered by a running server and followed through commits of another process.
 ///
-/// Each step is a commit and what the client then holds (see `ClientModel.line`).
+/// Each step is a commit and the client's rows after it (see `ClientModel.line`).
 @Suite struct QueryTests {
   struct Story: Sendable, CustomTestStringConvertible {
     var name: String
@@ -351,7 +351,7 @@ import Wire
     try client.subscribe("q", query)
     #expect(client.line("q") == "'\(code)' '\(message)'")
     #expect(client.errors["q"]?["fatal"] == .bool(true))
-    // The connection goes on, and the id is free.
+    // The connection stays open, and the id can be used again.
     try client.subscribe("q", #"{"from":"t","select":["id"]}"#)
     #expect(client.line("q") == "''/: 1 2 3")
     live.stop()

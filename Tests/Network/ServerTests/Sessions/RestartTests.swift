@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Servers of one file, one after the other: what clients hold of one, the next one goes on with, or replaces. SQLite
+/// Servers of one file, one after the other: clients of one server resume at the next, or get new snapshots. SQLite
 /// itself is the oracle.
 @Suite(.serialized) struct RestartTests {
   private static let seed = PropertySeeds.repeated ?? .random(in: 0 ... .max)
@@ -90,7 +90,7 @@ import Wire
       }
     }
 
-    /// A copy says which file it is a copy of: these are to stand for the files themselves.
+    /// Makes copied states valid for their own files: each state contains the inode number of its file.
     private func adopt(_ folder: String) throws {
       for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasSuffix(".state") {
         let path = folder + "/" + name
@@ -102,7 +102,7 @@ import Wire
       }
     }
 
-    /// Goes on as if the process had been killed when the states were copied.
+    /// Continues as if the process had been killed when the states were copied.
     func killed(with states: String) {
       stop()
       self.states = states
@@ -198,7 +198,7 @@ import Wire
     while try FileManager.default.contentsOfDirectory(atPath: place.states).filter({ $0.hasSuffix(".state") }).count < 2
     { usleep(10_000) }
     let copy = try place.copyStates()
-    // Seen by the client, and by no state that is kept; undone before the next server comes.
+    // The client sees this change, but no kept state does; it is undone before the next server starts.
     try place.writer.run("UPDATE a SET n = 99 WHERE id = 1")
     try client.catchUp(["a"])
     place.killed(with: copy)
@@ -286,7 +286,7 @@ import Wire
       if Bool.random(using: &random) { try place.reopenWriter() }
       try commits(3)
     }
-    // Some go on from what they have; on a busy machine fewer.
+    // Some lists resume with a patch. On a busy machine there are fewer of them.
     #expect(changes["patch", default: 0] > 3, "\(changes)")
     print(changes, epochs.count)
   }

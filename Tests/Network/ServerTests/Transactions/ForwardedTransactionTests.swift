@@ -23,7 +23,7 @@ import Wire
     try ForwardedOutcome(JSONParser.parse(ForwardedOutcome(outcome, epoch: "e\"1").json))
   }
 
-  /// Distinguishes -0.0 from 0.0.
+  /// The values as texts, which distinguish -0.0 from 0.0.
   private func exactly(_ values: [SQLValue]) -> [String] { values.map { "\($0)" } }
 
   private func write(_ subject: LogSubject? = nil) -> AuditLog.Write {

@@ -6,7 +6,7 @@ import Wire
 
 @testable import Server
 
-/// Transactions with a name (`once`), asked for several times of a real server.
+/// Transactions with a name (`once`), sent several times to a real server.
 @Suite struct RepeatedTransactionTests {
   private static let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE);"
   private static let yaml = """
@@ -90,7 +90,7 @@ import Wire
     try live.writer.run("BEGIN IMMEDIATE; INSERT INTO t(a) VALUES ('theirs')")
     for client in clients {
       try client.send(message(insert, once: "x"))
-      // Read before the lock is gone: a ping is answered in order with what was read.
+      // The answer to this ping shows that the messages before it were read while the lock was held.
       try client.send(#"{"type":"ping","id":"p"}"#)
       _ = try client.receive("pong")
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// The outcomes that are remembered of repeatable transactions, and for how long.
+/// Which outcomes of repeatable transactions are remembered, and for how long.
 @Suite struct TransactionMemoryTests {
   private final class Answers: Sendable {
     let commits = Mutex<[Int64]>([])
@@ -24,7 +24,7 @@ import Testing
     return .success(CommittedTransaction([result], commit: commit))
   }
 
-  /// The answer to a repeat: the number of the commit, the code of the error, or that it is run.
+  /// The answer to a repeat as text: run, wait, the commit's number, or the error's code.
   private func answer(_ memory: inout TransactionMemory, _ key: TransactionMemory.Key) -> String {
     switch memory.admit(key, { _ in }) {
     case .run: "run"
@@ -61,7 +61,7 @@ import Testing
 
   @Test(arguments: [
     (ErrorCode.constraint, "constraint"), (.notAllowed, "not_allowed"), (.badQuery, "bad_query"),
-    // It may have been written.
+    // After this error the transaction may have been written, so it is remembered.
     (.internal, "internal"),
     (.overloaded, "run"), (.timeout, "run"), (.limitExceeded, "run"), (.shuttingDown, "run"),
   ])
