@@ -1,3 +1,5 @@
+import Ground
+
 /// The address of a log: `nats://[user[:password]@]host[:port][,host[:port]…]/stream`, or `tls://…`.
 package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
   /// URLs of the servers of one cluster; any one will do.
@@ -17,7 +19,7 @@ package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
     let rest = text.dropFirst(scheme.count + 3)
     guard let slash = rest.lastIndex(of: "/") else { return nil }
     let stream = rest[rest.index(after: slash)...]
-    guard (1...64).contains(stream.utf8.count), stream.utf8.allSatisfy(Self.isNameByte) else { return nil }
+    guard (1...64).contains(stream.utf8.count), stream.utf8.allSatisfy(\.isNameByte) else { return nil }
     var authority = rest[..<slash]
     var user: Substring = ""
     if let at = authority.lastIndex(of: "@") {
@@ -30,16 +32,6 @@ package struct BrokerAddress: Equatable, Sendable, CustomStringConvertible {
     self.stream = String(stream)
     usesTLS = scheme == "tls"
     self.hosts = "\(scheme)://\(authority)"
-  }
-
-  /// Whether the names of streams and subjects may contain a byte unescaped: a letter, a digit, - or _.
-  package static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
   }
 
   /// Without user and password.

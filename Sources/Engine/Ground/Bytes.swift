@@ -66,3 +66,16 @@ extension Bytes {
     return product.high ^ product.low
   }
 }
+
+extension UInt8 {
+  /// Whether this is a letter or a digit of ASCII, - or _: names in addresses, headers and subjects have these as they
+  /// are.
+  package var isNameByte: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+}

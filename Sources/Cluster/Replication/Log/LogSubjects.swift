@@ -1,4 +1,5 @@
 package import Broker
+import Ground
 
 /// The names of a log's streams and subjects: of a single file, or of one file of a folder.
 package struct LogSubjects: Sendable {
@@ -56,7 +57,7 @@ package struct LogSubjects: Sendable {
   /// and _ are written as = and two digits. Different names have different tokens.
   static func token(of database: String) -> String {
     let token = database.utf8.reduce(into: "") { token, byte in
-      if BrokerAddress.isNameByte(byte) {
+      if byte.isNameByte {
         token.unicodeScalars.append(Unicode.Scalar(byte))
       } else {
         token += "=" + hexadecimal(byte)
