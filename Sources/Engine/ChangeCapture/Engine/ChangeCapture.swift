@@ -252,6 +252,8 @@ package final class ChangeCapture {
       wishes[now] = cursor.wishes[number]
       if now != number { ownNumbers[now] = number }
     }
+    shared.statistics.add(before.statistics)
+    shared.keepWithinMemory()
     before.ticks.remove(cursor)
     before.leave()
     cursor.wishes = wishes

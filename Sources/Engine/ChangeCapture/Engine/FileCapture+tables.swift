@@ -60,7 +60,8 @@ extension FileCapture {
     keepWithinMemory()
   }
 
-  private func keepWithinMemory() {
+  /// Forgets the rows of the largest tables while all tables together exceed the limit.
+  func keepWithinMemory() {
     var total = tables.values.reduce(0) { $0 + $1.summary.byteCount }
     while total > settings.memoryLimit,
       let largest = tables.values.filter(\.summary.keepsRows).max(by: { $0.summary.byteCount < $1.summary.byteCount }),

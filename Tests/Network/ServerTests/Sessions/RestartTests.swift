@@ -212,6 +212,24 @@ import Wire
     #expect(rows(again.models["a"]) == (try place.rows(Self.queries["a"]!.sql)))
   }
 
+  @Test func `Metrics have what a state remembers, and what changed while no server ran`() throws {
+    let place = try Place(Self.schema)
+    try place.start()
+    let client = try place.connect()
+    try client.subscribe("a", Self.queries["a"]!.query)
+    try client.catchUp(["a"])
+    place.stop()
+    try place.writer.run("UPDATE a SET n = 99 WHERE id = 1")
+    try place.start()
+    let metric = { (name: String) in
+      let text = try RawSocket(port: place.server!.port).request("GET", "/metrics").text
+      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
+      return try #require(Double(line.dropFirst(name.count + 1)))
+    }
+    #expect(try comesTrue { try metric("freshet_changes_total") == 1 })
+    #expect(try metric("freshet_capture_bytes") > 0)
+  }
+
   @Test func `A second server of the file keeps nothing`() throws {
     let place = try Place(Self.schema)
     try place.start()
