@@ -2,7 +2,8 @@
 /**
  * Rows that are selected together: Ctrl and a click, or Shift and Space, adds one or takes it out; Shift with a click,
  * an arrow, Page Up or Down, Home or End selects all rows from where the selection began; Ctrl A selects all. A click
- * or an arrow alone, and Escape, clear the selection. The active row, on which keys act, is independent of it.
+ * or an arrow alone, and Escape, clear the selection. A finger that rests on a row selects it; while rows are selected,
+ * each tap adds a row or takes it out. The active row, on which keys act, is independent of the selection.
  */
 
 import { say } from "../shell/toast.js";
@@ -15,6 +16,9 @@ import { formatKey } from "./address.js";
 /** Rows that are selected at most: they are copied and deleted in one message each. */
 export const mostSelected = 1000;
 
+/** A finger selects a row after so many milliseconds, unless it moves by more pixels. */
+const [pressTime, pressSlack] = [450, 10];
+
 const movements = ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End"];
 
 export class RowSelection {
@@ -24,6 +28,8 @@ export class RowSelection {
   #anchor = null;
   /** The number of the last range: rows of earlier ones are ignored. */
   #asked = 0;
+  /** @type {{timer: number, x: number, y: number, isOver: boolean} | null} a finger on a row, until its click */
+  #press = null;
 
   /**
    * @param {TableList} list @param {string[]} key columns that identify a row
@@ -34,6 +40,14 @@ export class RowSelection {
     this.key = key;
     this.handlers = handlers;
     const { element } = list;
+    element.addEventListener("pointerdown", (event) => this.#pointerDown(event), { capture: true });
+    for (const type of /** @type {const} */ (["pointermove", "pointercancel", "pointerup"])) {
+      element.addEventListener(type, (event) => this.#pointerMoved(event), { capture: true });
+    }
+    // The browser would select the text under the finger.
+    element.addEventListener("contextmenu", (event) => {
+      if (this.#press) event.preventDefault();
+    }, { capture: true });
     element.addEventListener("mousedown", (event) => this.#mouseDown(event), { capture: true });
     element.addEventListener("click", (event) => this.#click(event), { capture: true });
     element.addEventListener("keydown", (event) => this.#keyDown(event), { capture: true });
@@ -134,11 +148,45 @@ export class RowSelection {
     return button === 0 && element.closest(".live-row") !== null && element.closest("a, button, input, select, textarea") === null;
   }
 
+  /** @param {PointerEvent} event */
+  #pointerDown(event) {
+    this.#endPress();
+    if (event.pointerType !== "touch" || !event.isPrimary || !this.#isRow(event)) return;
+    const { target, clientX: x, clientY: y } = event;
+    const press = { timer: 0, x, y, isOver: false };
+    press.timer = setTimeout(() => {
+      press.isOver = true;
+      this.#toggle(/** @type {Element} */ (target));
+    }, pressTime);
+    this.#press = press;
+  }
+
+  /** A finger that scrolls does not rest. @param {PointerEvent} event */
+  #pointerMoved({ type, clientX, clientY }) {
+    const press = this.#press;
+    if (!press) return;
+    if (type === "pointerup") clearTimeout(press.timer);
+    else if (type === "pointercancel" || Math.hypot(clientX - press.x, clientY - press.y) > pressSlack) this.#endPress();
+  }
+
+  #endPress() {
+    clearTimeout(this.#press?.timer);
+    this.#press = null;
+  }
+
   /** @param {MouseEvent} event */
   #click(event) {
     if (!this.#isRow(event)) return;
     const { element } = this.list;
     const found = element.rowAt(/** @type {Element} */ (event.target));
+    const press = this.#press;
+    this.#endPress();
+    if (press && found && (press.isOver || this.size > 0)) {
+      event.preventDefault();
+      event.stopPropagation();
+      if (!press.isOver) this.#toggle(/** @type {Element} */ (event.target));
+      return;
+    }
     const isAdded = event.ctrlKey || event.metaKey;
     if (!found || !(isAdded || event.shiftKey)) return this.clear();
     event.preventDefault();

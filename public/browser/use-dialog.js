@@ -69,8 +69,13 @@ function saveLink(query, format, title) {
     if (currentToken() === null) return;
     event.preventDefault();
     const answer = await request(address);
-    if (!answer.ok) return void (link.textContent = `${title}: ${(await answer.json()).detail}`);
-    const file = URL.createObjectURL(await answer.blob());
+    if (!answer.ok) {
+      const problem = await answer.json();
+      return void (link.textContent = `${title}: ${problem.detail ?? problem.title}`);
+    }
+    const content = await answer.blob().catch(() => null);
+    if (content === null) return void (link.textContent = `${title}: the connection was lost, or the list began anew; try again`);
+    const file = URL.createObjectURL(content);
     element("a", { href: file, download: `list.${format}` }).click();
     URL.revokeObjectURL(file);
   });

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 import table_deleting
 from harness import SCREENSHOTS, tests
 from table_deleting import comes_back, everything
+from table_access import PHONE
 from table_editing import becomes
 from table_page import SHOWN, opened
 
@@ -40,6 +41,42 @@ def copied(page, choice):
     page.page.get_by_role("menuitem", name=choice).click()
     expect(page.toast).to_contain_text("copied")
     return page.page.evaluate("navigator.clipboard.readText()")
+
+
+@test
+def a_finger_that_rests_selects_a_row_and_taps_add_others(browser, server):
+    with opened(browser, server, "notes", **PHONE) as page:
+        page.is_open("notes", 50)
+        touches = page.page.context.new_cdp_session(page.page)
+
+        def at(offset):
+            box = page.page.locator(f'.live-row[aria-rowindex="{offset + 2}"]').bounding_box()
+            return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+
+        def touch(kind, *points):
+            touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        touch("touchStart", at(1))
+        selected(page, 1)
+        touch("touchEnd")
+        selected(page, 1)
+        for offset in (3, 0):
+            page.page.touchscreen.tap(**at(offset))
+        selected(page, 0, 1, 3)
+        page.page.screenshot(path=SCREENSHOTS / "table-selection-phone.png")
+        page.page.touchscreen.tap(**at(1))
+        selected(page, 0, 3)
+        bar(page).get_by_role("button", name="Select nothing").tap()
+        selected(page)
+        expect(page.page.locator("#row-panel")).to_be_hidden()
+        # A finger that scrolls selects nothing.
+        finger, top = at(4), at(4)["y"]
+        touch("touchStart", finger)
+        for step in range(1, 9):
+            touch("touchMove", {**finger, "y": finger["y"] - 20 * step})
+        touch("touchEnd")
+        page.page.wait_for_function("top => document.querySelector('.live-row[aria-rowindex=\"6\"]').getBoundingClientRect().top < top - 100", arg=top)
+        selected(page)
 
 
 @test
