@@ -8,7 +8,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MOST = 63
+MOST = 62
 SLEEP = re.compile(r"\busleep\(|\b(?:Task|Thread|time|asyncio)\.sleep\(|\bsleep\(|\bsetTimeout\(|\bwait_for_timeout\(")
 # Files with the helpers that wait.
 WAITING = {"Tests/Support/TestSupport/Eventually.swift", "Tests/WebTests/browser/harness.py", "Tests/WebTests/fake-clock.mjs"}

@@ -2,8 +2,8 @@ package import Store
 
 /// A database file that appears at its path whole or not at all.
 ///
-/// It is made next to it under another name, written through to the disk, and then renamed: if the process ends before
-/// that, nothing is at the path, and the next process that makes the same file removes the unfinished one.
+/// The file is written under a temporary name in the same folder, flushed to the disk, and then renamed. If the process
+/// ends before the renaming, nothing is at the path, and the next process that makes the same file removes this one.
 package enum NewDatabase {
   /// Makes the file, in WAL mode, with its directory if need be.
   ///

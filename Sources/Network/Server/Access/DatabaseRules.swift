@@ -16,7 +16,7 @@ package struct DatabaseRules: Sendable {
 
   /// The first rule that fits a name counts. Databases without one have the server's own settings.
   package var rules: [Rule] = []
-  /// Nil: tokens lead nowhere.
+  /// The database of a token's bearer; nil: tokens do not choose databases.
   package var tenant: TenantTemplate?
 
   package init() {}

@@ -79,7 +79,7 @@ enum OriginRefusal: Hashable, Sendable {
     case .host(let name):
       "a request to the name \(Self.shown(name)) was refused: to answer to it, --allow-host \(Self.shown(name)) (allowedHosts)"
     case .origin("null"):
-      "a page without an origin (a file, a sandboxed frame) was refused: serve it over HTTP, and allow that origin"
+      "a page without an origin (a file, a sandboxed frame) was refused: to let all such pages in, --allow-origin null (allowedOrigins)"
     case .origin(let origin) where AllowedOrigin.mistake(in: origin) == nil:
       "a page of \(Self.shown(origin)) was refused: to let it in, --allow-origin \(Self.shown(origin)) (allowedOrigins)"
     case .origin, .site: "a page of another site was refused"

@@ -25,7 +25,7 @@ struct SealedQueries: Sendable, Hashable {
   private static let malformed = FreshetError.unauthenticated(
     "the token's freshet must be {\"query\": …} or {\"queries\": {\"name\": …}}")
 
-  /// The query that the bearer means.
+  /// The token's query with a name.
   ///
   /// - Parameter name: "" for the unnamed one.
   /// - Throws: `not_allowed`.

@@ -110,7 +110,8 @@ import Wire
     try live.write("a.sqlite", "INSERT INTO item(name) VALUES ('x')")
     try client!.catchUp(["l"])
     let (model, epoch) = (try #require(client!.models["l"]), client!.epoch)
-    usleep(300_000)
+    #expect(try live.get("b", "/v1/snapshot?from=item").status == 200)
+    #expect(try comesTrue { try !isOpen("b", live) })
     #expect(try isOpen("a", live), "it is used")
     client!.socket.close()
     client = nil
