@@ -120,7 +120,7 @@ static void requested(void *context, gateway_request_id id, const gateway_reques
   (void)context;
   check_head(request);
   bool is_big = request->path.length > 4 && request->path.bytes[4] == 'b', is_stream = request->path.length > 4 && request->path.bytes[4] == 's';
-  gateway_channel_id stream = is_stream ? gateway_stream_open(served, id, "text/event-stream", "") : 0;
+  gateway_channel_id stream = is_stream ? gateway_stream_open(served, id, GATEWAY_STREAM_EVENTS, "Content-Type: text/event-stream\r\n", "") : 0;
   if (stream) {
     send_text(stream, (const uint8_t *)"data: x\n\n", 9);
     gateway_close(served, stream, 1000, "");

@@ -74,14 +74,14 @@ package final class SnapshotAnswers {
 
   private func reply(_ request: FollowerCommand.SnapshotRequest, _ list: LiveList) {
     let wanted = WantedContents(window: request.window)
+    let count = wanted.range(total: list.result.newest.tree.count).count
+    if count > request.mostRows { return request.reply(.success(.tooLong)) }
     context.statistics.snapshots += 1
     if let read = list.reads.first(where: { $0.wanted == wanted }), let contents = read.contents {
       if read.version === list.result.newest { list.newestWasSent() }
       return request.reply(contents.map { .snapshot(read.snapshot(of: list, $0)) })
     }
-    if wanted.range(total: list.result.newest.tree.count).count > Self.rowsReadHere,
-      let read = lists.read(wanted, of: list, for: request.requester)
-    {
+    if count > Self.rowsReadHere, let read = lists.read(wanted, of: list, for: request.requester) {
       lists.requests.add(
         .snapshot(request, held: nil), of: request.client, for: list.id, .contents(job: read.id))
       return list.newestWasSent()

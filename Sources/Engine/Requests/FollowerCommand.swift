@@ -64,6 +64,8 @@ package enum FollowerCommand: Sendable {
     package var unless: [String] = []
     /// How long to wait for another version.
     package var wait = Duration.zero
+    /// The most rows of the answer. If there are more, it is `tooLong`.
+    package var mostRows = Int.max
     /// The id for `abandon` and for the client's share of the readers; nil if the request is never abandoned.
     package var id: UInt64?
     /// Called once, on the follower's thread.
@@ -84,6 +86,8 @@ package enum SnapshotAnswer: Sendable {
   case snapshot(Snapshot)
   /// The client has the newest version.
   case unchanged(version: String)
+  /// It would have more rows than the request allows.
+  case tooLong
 }
 
 /// The state of a follower.

@@ -68,6 +68,12 @@ package struct JSONWriter: ~Copyable {
     append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
+  /// Ends a JSON text with its line. The next text begins on the next line.
+  mutating func endLine() {
+    append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
   private mutating func separate() {
     if needsComma { append(UInt8(ascii: ",")) }
     needsComma = true

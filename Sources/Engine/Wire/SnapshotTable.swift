@@ -1,4 +1,4 @@
-package import LiveQuery
+import LiveQuery
 
 /// The rows of a snapshot for programs that read tables, without sections, version and window.
 package enum TableFormat: String, CaseIterable, Sendable {
@@ -16,85 +16,85 @@ package enum TableFormat: String, CaseIterable, Sendable {
   }
 }
 
-extension Snapshot {
-  package func table(_ format: TableFormat) -> [UInt8] {
-    switch format {
-    case .csv: csv
-    case .ndjson: ndjson
+extension ServerMessage {
+  /// Writes the rows of a snapshot or of a further part of it; other messages have none.
+  package func writeTable(_ format: TableFormat, to writer: inout JSONWriter) {
+    switch self {
+    case .snapshot(let snapshot):
+      if format == .csv { writer.csvHeader(snapshot.columns) }
+      writer.table(format, snapshot.rows, snapshot.range, snapshot.columns)
+    case .rows(let message): writer.table(format, message.rows, message.range, message.columns)
+    default: break
     }
   }
 
-  private var ndjson: [UInt8] {
-    let layout = RowLayout(columns: columns, shape: .objects)
-    var lines: [UInt8] = []
-    lines.reserveCapacity(range.count * 96)
-    rows.forEachRow(in: range) { reader in
-      var writer = JSONWriter(reserving: 96)
-      writer.row(&reader, layout)
-      lines += writer.bytes
-      lines.append(UInt8(ascii: "\n"))
+  /// Whether no rows follow those of this message.
+  package var hasLastRows: Bool {
+    switch self {
+    case .snapshot(let snapshot): snapshot.isComplete
+    case .rows(let message): message.isComplete
+    default: false
     }
-    return lines
-  }
-
-  private var csv: [UInt8] {
-    var writer = CSVWriter(reserving: (range.count + 1) * 64)
-    for column in columns { writer.field(column) }
-    writer.endLine()
-    rows.forEachRow(in: range) { reader in
-      for _ in columns { writer.field(reader.next()) }
-      writer.endLine()
-    }
-    return writer.bytes
   }
 }
 
-private struct CSVWriter {
-  private(set) var bytes: [UInt8] = []
-  private var isFirst = true
-
-  init(reserving length: Int) { bytes.reserveCapacity(length) }
-
-  mutating func endLine() {
-    bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
-    isFirst = true
-  }
-
-  mutating func field(_ text: String) {
-    var text = text
-    text.withUTF8 { field(.text(UnsafeRawBufferPointer($0))) }
-  }
-
-  mutating func field(_ value: PackedValue) {
-    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-    isFirst = false
-    switch value {
-    case .null: break
-    case .integer(let value): bytes += String(value).utf8
-    // SQLite's own shell writes infinity like this.
-    case .real(let value) where value.isInfinite: bytes += (value < 0 ? "-Inf" : "Inf").utf8
-    case .real(let value): bytes += value.description.utf8
-    case .text(let text): self.text(text)
-    case .blob(let content):
-      var writer = JSONWriter(reserving: content.count * 4 / 3 + 4)
-      Base64.encode(content, into: &writer)
-      bytes += writer.bytes
+extension JSONWriter {
+  fileprivate mutating func table(
+    _ format: TableFormat, _ rows: PackedRows, _ range: Range<Int>, _ columns: [String]
+  ) {
+    let layout = RowLayout(columns: columns, shape: .objects)
+    rows.forEachRow(in: range) { reader in
+      switch format {
+      case .csv: csvRow(&reader, columns.count)
+      case .ndjson:
+        row(&reader, layout)
+        endLine()
+      }
     }
   }
 
-  private mutating func text(_ text: UnsafeRawBufferPointer) {
+  fileprivate mutating func csvHeader(_ columns: [String]) {
+    for (index, column) in columns.enumerated() {
+      if index > 0 { append(UInt8(ascii: ",")) }
+      var column = column
+      column.withUTF8 { csv(UnsafeRawBufferPointer($0)) }
+    }
+    append("\r\n")
+  }
+
+  private mutating func csvRow(_ reader: inout PackedValueReader, _ count: Int) {
+    for index in 0..<count {
+      if index > 0 { append(UInt8(ascii: ",")) }
+      csv(reader.next())
+    }
+    append("\r\n")
+  }
+
+  private mutating func csv(_ value: PackedValue) {
+    switch value {
+    case .null: break
+    case .integer(let value): append(Array(String(value).utf8))
+    // SQLite's own shell writes infinity like this.
+    case .real(let value) where value.isInfinite: append(value < 0 ? "-Inf" : "Inf")
+    case .real(let value): append(Array(value.description.utf8))
+    case .text(let text): csv(text)
+    case .blob(let content): Base64.encode(content, into: &self)
+    }
+  }
+
+  private mutating func csv(_ text: UnsafeRawBufferPointer) {
     let quote = UInt8(ascii: "\"")
     let isPlain =
       !text.isEmpty
       && text.allSatisfy {
         $0 != quote && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r")
       }
-    if isPlain { return bytes.append(contentsOf: text) }
-    bytes.append(quote)
+    if isPlain { return append(text) }
+    append(quote)
     for byte in text {
-      if byte == quote { bytes.append(quote) }
-      bytes.append(byte)
+      if byte == quote { append(quote) }
+      append(byte)
     }
-    bytes.append(quote)
+    append(quote)
   }
 }

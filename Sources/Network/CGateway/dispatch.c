@@ -115,16 +115,17 @@ void gateway_refuse(gateway *gateway, gateway_request_id request, gateway_fault 
   commands_push(gateway, (struct command){.kind = COMMAND_ANSWER, .id = request, .answer = answer}, true);
 }
 
-gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers) {
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, gateway_stream_kind kind,
+                                       const char *head, const char *headers) {
   struct exchange *exchange = registry_find(&gateway->exchanges.all, request);
-  struct stream *stream = exchange ? stream_open(exchange, type, headers) : NULL;
+  struct stream *stream = exchange ? stream_open(exchange, kind, head, headers) : NULL;
   return stream ? stream_channel(stream) : 0;
 }
 
 void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
                         const char *headers, const uint8_t *body, size_t length) {
   struct answer *answer = make_answer(gateway, status, headers, body, length);
-  frame_hold(gateway, frame);
+  if (frame) frame_hold(gateway, frame);
   commands_push(gateway, (struct command){.kind = COMMAND_END, .id = stream, .frame = frame, .answer = answer}, true);
 }
 

@@ -28,7 +28,7 @@ struct stream {
   struct answer *head;  /* until it is sent */
   char *headers;        /* lines for any answer to this request */
   size_t sent;          /* bytes of the first frame that have left */
-  bool has_events;      /* server-sent ones, which may have comments between them */
+  gateway_stream_kind kind;
   bool begun;           /* there is no other answer any more */
   bool ending;          /* nothing follows what is queued */
   bool owes_end;        /* the end of the answer follows what is queued */
@@ -101,14 +101,31 @@ static void finish(struct stream *stream) {
   exchange_write_soon(stream->exchange);
 }
 
+/* Hangs up, so that the client does not mistake a part of a file for the whole. */
+static void cut_off(struct stream *stream) {
+  if (!stream->ending) exchange_give_up(stream->exchange);
+}
+
 static void end(struct channel *channel, uint16_t code, const char *reason) {
   struct stream *stream = stream_of(channel);
   (void)code, (void)reason;
-  if (!channel->gateway->stopping || stream->begun) {
-    finish(stream);
-  } else {
+  if (channel->gateway->stopping && !stream->begun) {
     answer_instead(stream, answer_problem(channel->gateway, GATEWAY_STOPPING, NULL));
+  } else if (stream->kind == GATEWAY_STREAM_FILE) {
+    cut_off(stream);
+  } else {
+    finish(stream);
   }
+}
+
+/* The frame that is sent after a long silence, or NULL. */
+static gateway_frame *heartbeat(const struct stream *stream) {
+  switch (stream->kind) {
+    case GATEWAY_STREAM_EVENTS: return stream->channel.gateway->streams.heartbeat;
+    case GATEWAY_STREAM_LINES: return stream->channel.gateway->streams.empty_line;
+    case GATEWAY_STREAM_FILE: return NULL;
+  }
+  return NULL;
 }
 
 /* Says something where nothing was said for long, and gives up on clients that do not read. */
@@ -122,8 +139,8 @@ static void watch(struct channel *channel, lws_usec_t now) {
   } else if (channel->count || channel->in_flight) {
     if (silent >= read_patience(gateway)) exchange_hang_up(stream->exchange);
   } else if (limit > 0 && silent >= limit && !stream->ending) {
-    gateway_frame *heartbeat = stream->has_events ? gateway->streams.heartbeat : gateway->streams.empty_line;
-    if (heartbeat) channel_send(channel, heartbeat);
+    gateway_frame *frame = heartbeat(stream);
+    if (frame) channel_send(channel, frame);
   }
 }
 
@@ -214,31 +231,29 @@ static int writable(struct exchange *exchange) {
 static const struct exchange_source source = {.writable = writable, .close = close_stream};
 
 /* The answer to HEAD is whole at once; no stream follows. */
-struct stream *stream_open(struct exchange *exchange, const char *type, const char *headers) {
+struct stream *stream_open(struct exchange *exchange, gateway_stream_kind kind, const char *head, const char *headers) {
   gateway *gateway = exchange->gateway;
   if (exchange->state != WAITING) return NULL;
-  char content_type[128];
-  snprintf(content_type, sizeof content_type, "Content-Type: %s\r\n", type);
-  char *common = join_lines(content_type, gateway->configuration.stream_headers);
+  char *common = join_lines(head, gateway->configuration.stream_headers);
   char *lines = common ? join_lines(common, headers) : NULL;
   free(common);
-  struct answer *head = lines ? answer_create(200, lines, NULL, 0) : NULL;
+  struct answer *answer = lines ? answer_create(200, lines, NULL, 0) : NULL;
   free(lines);
-  if (head) head->is_stream = true;
-  if (head) head->is_chunked = exchange->request->is_modern;
-  struct stream *stream = head && !exchange->request->is_head ? calloc(1, sizeof *stream) : NULL;
+  if (answer) answer->is_stream = true;
+  if (answer) answer->is_chunked = exchange->request->is_modern;
+  struct stream *stream = answer && !exchange->request->is_head ? calloc(1, sizeof *stream) : NULL;
   char *copy = stream ? strdup(headers) : NULL;
   if (!copy || !channel_open(&stream->channel, gateway, &stream_kind)) {
     free(stream);
     free(copy);
     exchange->keep_alive = false;
-    exchange_answer(exchange, head);
+    exchange_answer(exchange, answer);
     return NULL;
   }
   stream->exchange = exchange;
-  stream->head = head;
+  stream->head = answer;
   stream->headers = copy;
-  stream->has_events = strcmp(type, "text/event-stream") == 0;
+  stream->kind = kind;
   stream->opened_at = gateway_now(gateway);
   exchange->state = STREAMING;
   exchange->source = &source;
@@ -248,11 +263,15 @@ struct stream *stream_open(struct exchange *exchange, const char *type, const ch
 }
 
 void stream_end(struct stream *stream, gateway_frame *frame, struct answer *answer) {
-  if (stream->begun) {
-    answer_free(answer);
+  if (!stream->begun) {
+    answer_instead(stream, answer);
+    return;
+  }
+  answer_free(answer);
+  if (frame) {
     channel_send(&stream->channel, frame);
     finish(stream);
   } else {
-    answer_instead(stream, answer);
+    cut_off(stream);
   }
 }

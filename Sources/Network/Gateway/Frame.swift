@@ -6,6 +6,8 @@ internal import CGateway
 package final class Frame: @unchecked Sendable {
   let pointer: OpaquePointer
 
+  static let empty = Frame(payload: EmptyCollection())
+
   /// Bytes in front of a message that `init(adopting:length:)` needs for its header.
   package static let headroom = Int(GATEWAY_FRAME_HEADROOM)
 

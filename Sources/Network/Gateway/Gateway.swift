@@ -197,22 +197,31 @@ package final class Gateway: @unchecked Sendable {
   /// Answers an HTTP request with a stream: frames follow, until `close` or until the client leaves. The answer begins
   /// with the first frame, at the latest after a second. To be called by the delegate's methods only.
   ///
-  /// - Parameter type: of its content; silence is filled with comments between events, and with empty lines in others.
+  /// - Parameter head: headers of the stream.
+  /// - Parameter headers: those of any other answer to the request, too.
   /// - Returns: nil when the answer is whole already: to a HEAD request it has no body.
   package func openStream(
-    to request: RequestID, type: String = "text/event-stream", headers: [(name: String, value: String)]
+    to request: RequestID, _ kind: StreamKind, head: [(name: String, value: String)],
+    headers: [(name: String, value: String)]
   ) -> ChannelID? {
-    let id = gateway_stream_open(thread(of: request.rawValue), request.rawValue, type, headerLines(headers))
+    let id = gateway_stream_open(
+      thread(of: request.rawValue), request.rawValue, kind.raw, headerLines(head), headerLines(headers))
     return id == 0 ? nil : ChannelID(rawValue: id)
   }
 
-  /// Ends a stream with a last frame; when nothing was sent yet, the request gets this answer instead.
+  /// Ends a stream that has begun with what is queued.
+  package func finish(_ stream: ChannelID) {
+    end(stream, with: .empty, or: 500, headers: [], body: [])
+  }
+
+  /// Ends a stream with a last frame, or cuts it off without one; when nothing was sent yet, the request gets this
+  /// answer instead.
   package func end(
-    _ stream: ChannelID, with frame: Frame, or status: Int, headers: [(name: String, value: String)], body: [UInt8]
+    _ stream: ChannelID, with frame: Frame?, or status: Int, headers: [(name: String, value: String)], body: [UInt8]
   ) {
     gateway_stream_end(
-      thread(of: stream.rawValue), stream.rawValue, frame.pointer, Int32(status), headerLines(headers), body, body.count
-    )
+      thread(of: stream.rawValue), stream.rawValue, frame?.pointer, Int32(status), headerLines(headers), body,
+      body.count)
   }
 
   /// Reads the files of the certificate again, for connections from now on.

@@ -234,6 +234,7 @@ final class FollowerFixture {
     switch result {
     case .failure(let error): return error.code.rawValue
     case .success(.unchanged(let version)): return "unchanged \(version)"
+    case .success(.tooLong): return "too long"
     case .success(.snapshot(let snapshot)):
       return (0..<snapshot.rows.count).map { index in
         var values: [String] = []

@@ -27,14 +27,17 @@ final class Recorder: GatewayDelegate {
   private let goesOn: @Sendable () -> Bool
   /// Headers of the streams that answer requests; nil: `answer` answers them.
   private let stream: [HeaderField]?
+  private let streamKind: StreamKind
 
   init(
     refuse: @escaping @Sendable (HTTPRequest) -> Int? = { _ in nil },
     answer: @escaping @Sendable (Gateway, HTTPRequest, RequestID) -> Void = { _, _, _ in },
     react: @escaping @Sendable (Gateway, ChannelID, [UInt8]) -> Void = { _, _, _ in },
-    goesOn: @escaping @Sendable () -> Bool = { true }, stream: [HeaderField]? = nil
+    goesOn: @escaping @Sendable () -> Bool = { true }, stream: [HeaderField]? = nil,
+    _ streamKind: StreamKind = .events
   ) {
     self.stream = stream
+    self.streamKind = streamKind
     self.refuse = refuse
     self.answer = answer
     self.react = react
@@ -98,8 +101,8 @@ final class Recorder: GatewayDelegate {
   }
 
   /// A recorder that answers every request with a stream.
-  static func streaming(headers: [(name: String, value: String)] = []) -> Recorder {
-    Recorder(stream: headers.map { HeaderField(name: $0.name, value: $0.value) })
+  static func streaming(_ kind: StreamKind = .events, headers: [(name: String, value: String)] = []) -> Recorder {
+    Recorder(stream: headers.map { HeaderField(name: $0.name, value: $0.value) }, kind)
   }
 
   struct HeaderField {
@@ -136,7 +139,8 @@ final class Recorder: GatewayDelegate {
   func gateway(_ gateway: Gateway, requested request: HTTPRequest, as id: RequestID) {
     record(.requested(id, request))
     guard let stream else { return answer(gateway, request, id) }
-    if let channel = gateway.openStream(to: id, headers: stream.map { ($0.name, $0.value) }) {
+    let head = [("Content-Type", "text/event-stream")]
+    if let channel = gateway.openStream(to: id, streamKind, head: head, headers: stream.map { ($0.name, $0.value) }) {
       record(.opened(channel, request))
     }
   }

@@ -197,6 +197,46 @@ import Testing
     }
   }
 
+  @Test(arguments: ["finish", "last frame", "close", "cut off", "stop"])
+  func `A file ends where it is said to, and is cut off otherwise`(way: String) throws {
+    let recorder = Recorder.streaming(.file)
+    var file: RawSocket?
+    try withGateway(recorder) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder)
+      file = socket
+      switch way {
+      case "finish": gateway.finish(id)
+      case "last frame": gateway.end(id, with: text("end"), or: 400, headers: [], body: [])
+      case "close": gateway.close(id)
+      case "cut off": gateway.end(id, with: nil, or: 400, headers: [], body: [])
+      default: return
+      }
+      #expect(try recorder.nextClosed() == id)
+    }
+    let ends = ["finish": "0\r\n\r\n", "last frame": "3\r\nend\r\n0\r\n\r\n"]
+    #expect(try file?.readToEnd() == bytes(ends[way] ?? ""))
+  }
+
+  @Test func `The silence of a file is not filled`() throws {
+    let recorder = Recorder.streaming(.file)
+    let configure = { (configuration: inout GatewayConfiguration) in
+      configuration.heartbeatAfter = .milliseconds(100)
+      configuration.limits.pingAfter = .milliseconds(100)
+    }
+    try withGateway(recorder, configure: configure) { gateway in
+      let (socket, id, _) = try begin(gateway, recorder)
+      let client = try RawWebSocket(port: gateway.port)
+      // Silence is looked for in both at the same time.
+      for _ in 0..<2 {
+        let ping = try client.readFrame()
+        #expect(ping.opcode == .ping)
+        try client.send(.pong, ping.payload)
+      }
+      gateway.finish(id)
+      #expect(try socket.readToEnd() == bytes("0\r\n\r\n"))
+    }
+  }
+
   @Test func `A gateway that stops ends its streams after what is queued`() throws {
     let recorder = Recorder.streaming(headers: [("Content-Type", "text/event-stream")])
     var streams: [RawSocket] = []

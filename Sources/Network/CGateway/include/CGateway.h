@@ -306,19 +306,28 @@ void gateway_respond(gateway *gateway, gateway_request_id request, int status, c
 void gateway_refuse(gateway *gateway, gateway_request_id request, gateway_fault fault, const char *headers);
 
 /*
- * Streams: answers without a known end, such as server-sent events.
+ * Streams: answers without a known end.
  *
- * Answers a request with a stream: status 200, `stream_headers` and `headers`, then frames, until gateway_close, or
- * until the client leaves (also one that reads nothing for read_timeout). The answer begins with the first frame, at
- * the latest after a second. The connection is closed after the stream. 0 when there is no stream: to a HEAD request
- * the head is the whole answer. Only in a callback.
+ * EVENTS: server-sent ones, with comments where nothing is said for long. LINES, with empty ones there. FILE: nothing
+ * is said in between, and only gateway_stream_end ends it; gateway_close and the gateway's end cut it off, so that the
+ * client sees that something is missing.
  */
-gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, const char *type, const char *headers);
+typedef enum { GATEWAY_STREAM_EVENTS, GATEWAY_STREAM_LINES, GATEWAY_STREAM_FILE } gateway_stream_kind;
+
 /*
- * Ends a stream with a last frame; or, when nothing was sent yet, answers the request as gateway_respond does instead.
- * Any thread.
+ * Answers a request with a stream: status 200, the lines `head`, `stream_headers` and `headers`, then frames, until
+ * gateway_close, or until the client leaves (also one that reads nothing for read_timeout). Any other answer to the
+ * request has `headers` too. The answer begins with the first frame, at the latest after a second. The connection is
+ * closed after the stream. 0 when there is no stream: to a HEAD request the head is the whole answer. Only in a
+ * callback.
  */
-void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *frame, int status,
+gateway_channel_id gateway_stream_open(gateway *gateway, gateway_request_id request, gateway_stream_kind kind,
+                                       const char *head, const char *headers);
+/*
+ * Ends a stream with a last frame, or cuts it off without one; or, when nothing was sent yet, answers the request as
+ * gateway_respond does instead. Any thread.
+ */
+void gateway_stream_end(gateway *gateway, gateway_channel_id stream, gateway_frame *_Nullable frame, int status,
                         const char *headers, const uint8_t *_Nullable body, size_t length);
 
 #if defined(__clang__)

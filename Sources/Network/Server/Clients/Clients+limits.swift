@@ -34,19 +34,19 @@ extension Clients {
 
   /// Accepts the one subscription of a stream, or ends the stream with the error.
   func admit(
-    _ exchange: HTTPExchange, _ channel: ChannelID, id: String, host: any SubscriptionHost
+    _ exchange: HTTPExchange, _ channel: ChannelID, _ form: StreamForm, host: any SubscriptionHost
   ) -> SubscriptionKey? {
     guard let use = exchange.use else { return nil }
     sessions.open(channel, for: exchange.request.client, database: nil)
     sessions.enter(use, channel)
-    use.database.output.enter(channel)
+    use.database.output.enter(channel, form)
     if let record = exchange.record { records.open(channel, for: record) }
-    let refused = SubscriptionKey(session: channel.rawValue, id: id)
+    let refused = SubscriptionKey(session: channel.rawValue, id: form.id)
     if case .refused = sessions.become(exchange.identity, channel) {
       answer(.error(.tooManyConnections, isFatal: true), to: refused)
       return nil
     }
-    switch sessions.admit(id, of: channel, host: host, limit: 1) {
+    switch sessions.admit(form.id, of: channel, host: host, limit: 1) {
     case .admitted(let key): return key
     case .tooManyOfClient: answer(.error(FreshetError.tooManySubscriptions, isFatal: true), to: refused)
     case .duplicate, .tooMany, .sessionIsGone: break

@@ -16,12 +16,10 @@ extension Routes {
       parameters.since = exchange.request.lastEventID
     }
     try database.output.checkRoom()
-    let areLines = exchange.request.wantsLines
-    let id = areLines ? SessionOutput.lineSubscription : SessionOutput.streamSubscription
-    guard let channel = exchange.openStream(type: areLines ? "application/x-ndjson" : "text/event-stream") else {
-      return
-    }
-    guard let key = clients.admit(exchange, channel, id: id, host: database.pool.feed) else { return }
+    let form = exchange.request.wantsLines ? StreamForm.lines : .events
+    guard let channel = exchange.openStream(form),
+      let key = clients.admit(exchange, channel, form, host: database.pool.feed)
+    else { return }
     database.pool.feed.subscribe(.init(key: key, request: parameters.request, access: access, since: parameters.since))
   }
 }

@@ -1,5 +1,6 @@
 import Controllers
 import Gateway
+import Ground
 import LiveQuery
 import Requests
 import Wire
@@ -30,18 +31,40 @@ extension Routes {
     let query = try database.doors.query(parameters.source, for: exchange.identity)
     let ticket = try clients.ticket(exchange.identity)
     let known = EntityTags(exchange.request.ifNoneMatch)
+    let follower = database.pool.follower(for: query)
     var request = FollowerCommand.SnapshotRequest(query: query, window: parameters.window) {
       [snapshotRequests] result in
       defer { withExtendedLifetime(ticket) {} }
       snapshotRequests.remove(exchange.id)
+      if case .success(.tooLong) = result, let format = parameters.table {
+        return clients.post { [self] in sendTable(format, parameters, query, exchange, follower, clients) }
+      }
       exchange.answer(HTTPAnswer(result, parameters, known))
     }
     request.id = exchange.id.rawValue
     request.unless = known.versions
     if !known.versions.isEmpty { request.wait = parameters.wait }
-    let follower = database.pool.follower(for: query)
+    if parameters.table != nil { request.mostRows = Self.mostRowsOfWholeTable }
     snapshotRequests.add(.init(exchange: exchange, follower: follower, waits: request.wait > .zero))
     follower.post(.snapshot(request))
+  }
+
+  /// The rows of a longer table are sent as the client takes them.
+  private static let mostRowsOfWholeTable = 10_000
+
+  /// Answers with a table in parts. On the service thread.
+  private func sendTable(
+    _ format: TableFormat, _ parameters: RequestParameters, _ query: Query, _ exchange: HTTPExchange,
+    _ follower: FollowerThread, _ clients: Clients
+  ) {
+    let form = StreamForm.table(format)
+    guard let channel = exchange.openStream(form, head: [parameters.attachment(format)]),
+      let key = clients.admit(exchange, channel, form, host: follower)
+    else { return }
+    follower.post(
+      .subscribe(
+        .init(
+          key: key, query: query, window: parameters.window, since: nil, minInterval: .zero, shape: .arrays)))
   }
 
   func getSubscription(
@@ -55,11 +78,10 @@ extension Routes {
       parameters.since = exchange.request.lastEventID
     }
     try database.output.checkRoom()
-    guard let channel = exchange.openStream() else { return }
     let follower = database.pool.follower(for: query)
-    guard let key = clients.admit(exchange, channel, id: SessionOutput.streamSubscription, host: follower) else {
-      return
-    }
+    guard let channel = exchange.openStream(.events),
+      let key = clients.admit(exchange, channel, .events, host: follower)
+    else { return }
     follower.post(
       .subscribe(
         .init(
@@ -77,16 +99,19 @@ extension HTTPAnswer {
     case .success(.unchanged(let version)): self = .unchanged(version)
     case .success(.snapshot(let snapshot)) where known.contains(snapshot.version): self = .unchanged(snapshot.version)
     case .success(.snapshot(let snapshot)):
-      if let format = parameters.table {
-        let headers = [("Content-Type", format.contentType), parameters.attachment(format)]
-        self.init(
-          status: 200, headers: headers + HTTPAnswer.versionHeaders(snapshot.version), body: snapshot.table(format))
-        return
-      }
       let message = ServerMessage.snapshot(snapshot)
+      let version = HTTPAnswer.versionHeaders(snapshot.version)
       var writer = JSONWriter(reserving: message.likelyLength)
-      message.write(to: &writer, id: nil, parameters.shape)
-      self = .json(writer.bytes, headers: HTTPAnswer.versionHeaders(snapshot.version))
+      if let format = parameters.table {
+        message.writeTable(format, to: &writer)
+        let headers = [("Content-Type", format.contentType), parameters.attachment(format)]
+        self.init(status: 200, headers: headers + version, body: writer.bytes)
+      } else {
+        message.write(to: &writer, id: nil, parameters.shape)
+        self = .json(writer.bytes, headers: version)
+      }
+    // Tables alone have a bound.
+    case .success(.tooLong): self = .problem(.internal, "a snapshot without its rows")
     }
   }
 
@@ -107,16 +132,7 @@ extension RequestParameters {
       case .adHoc(let query): query.from
       case .published(let name, _): name
       }
-    let isName = !asked.isEmpty && asked.utf8.count <= 64 && asked.utf8.allSatisfy(Self.isPlain)
+    let isName = !asked.isEmpty && asked.utf8.count <= 64 && asked.utf8.allSatisfy(\.isNameByte)
     return ("Content-Disposition", "attachment; filename=\"\(isName ? asked : "list").\(format.rawValue)\"")
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
   }
 }

@@ -17,11 +17,13 @@ final class SessionOutput: SubscriptionOutput {
   /// The sessions that have this database.
   private let sessions = Mutex<Set<UInt64>>([])
   /// Its streams.
-  private let streams = Mutex<Set<UInt64>>([])
+  private let streams = Mutex<[UInt64: Stream]>([:])
 
-  /// The name of the only subscription of a stream: of server-sent events, or of lines of JSON.
-  static let streamSubscription = "sse"
-  static let lineSubscription = "ndjson"
+  private struct Stream {
+    let form: StreamForm
+    /// Whether it was sent the beginning of a table.
+    var hasRows = false
+  }
 
   init(
     _ gateway: Gateway, _ transactions: (any ClientTransactions)?, _ greeting: Greeting, _ rejections: Rejections,
@@ -50,11 +52,11 @@ final class SessionOutput: SubscriptionOutput {
     send(greeting.hello, to: session)
   }
 
-  func enter(_ stream: ChannelID) { streams.withLock { _ = $0.insert(stream.rawValue) } }
+  func enter(_ stream: ChannelID, _ form: StreamForm) { streams.withLock { $0[stream.rawValue] = Stream(form: form) } }
 
   func forget(_ channel: ChannelID) {
     if channel.isStream {
-      streams.withLock { _ = $0.remove(channel.rawValue) }
+      streams.withLock { $0[channel.rawValue] = nil }
     } else {
       sessions.withLock { _ = $0.remove(channel.rawValue) }
     }
@@ -65,10 +67,8 @@ final class SessionOutput: SubscriptionOutput {
     for session in sessions.withLock({ $0 }) {
       gateway.close(ChannelID(rawValue: session), code: error.closeCode, reason: error.message)
     }
-    let event = Frame(reserving: 256) {
-      ServerMessage.error(error, isFatal: true).writeEvent(to: &$0, id: Self.streamSubscription, .arrays)
-    }
-    end(Array(streams.withLock { $0 }), error, event)
+    let streams = streams.withLock { $0 }
+    for (form, streams) in Dictionary(grouping: streams, by: \.value.form) { end(streams.map(\.key), form, error) }
   }
 
   func isDrained(_ session: UInt64, for follower: Int) -> Bool {
@@ -102,8 +102,8 @@ final class SessionOutput: SubscriptionOutput {
     let members = recipients.count > 1 ? message.members(shape) : nil
     for recipients in recipients {
       // A client may give its subscription the id that those of streams have.
-      let mayBeStreams = recipients.id == Self.streamSubscription || recipients.id == Self.lineSubscription
-      let streams = mayBeStreams ? recipients.sessions.filter { ChannelID(rawValue: $0).isStream } : []
+      let form = StreamForm(id: recipients.id)
+      let streams = form == nil ? [] : recipients.sessions.filter { ChannelID(rawValue: $0).isStream }
       let sessions =
         streams.isEmpty ? recipients.sessions : recipients.sessions.filter { !ChannelID(rawValue: $0).isStream }
       if !sessions.isEmpty {
@@ -113,16 +113,7 @@ final class SessionOutput: SubscriptionOutput {
         }
         send(frame, message, to: sessions)
       }
-      if !streams.isEmpty {
-        let event = Frame(reserving: message.likelyLength) {
-          if recipients.id == Self.lineSubscription {
-            message.writeLine(to: &$0)
-          } else {
-            message.writeEvent(to: &$0, id: recipients.id, shape, members: members)
-          }
-        }
-        send(event, message, toStreams: streams)
-      }
+      if let form, !streams.isEmpty { send(message, shape, members, to: streams, form) }
     }
   }
 
@@ -143,19 +134,37 @@ final class SessionOutput: SubscriptionOutput {
     }
   }
 
-  private func send(_ event: Frame, _ message: ServerMessage, toStreams streams: [UInt64]) {
-    if case .error(let error, isFatal: true) = message { return end(streams, error, event) }
-    if hasRoom(for: event, message) { return gateway.queue(event, to: streams) }
-    gateway.noteOverload()
-    let refusal = Frame(reserving: 256) {
-      ServerMessage.error(.noRoom, isFatal: true).writeEvent(to: &$0, id: Self.streamSubscription, .arrays)
+  private func send(
+    _ message: ServerMessage, _ shape: Shape, _ members: [UInt8]?, to streams: [UInt64], _ form: StreamForm
+  ) {
+    if case .error(let error, let isFatal) = message, isFatal || form.kind == .file { return end(streams, form, error) }
+    guard let frame = form.frame(message, shape, members: members) else { return }
+    guard hasRoom(for: frame, message) else {
+      gateway.noteOverload()
+      return end(streams, form, .noRoom)
     }
-    end(streams, .noRoom, refusal)
+    guard form.kind == .file else { return gateway.queue(frame, to: streams) }
+    var tables = streams
+    if case .snapshot = message { tables.removeAll { hasBegun(table: $0, form) } }
+    gateway.queue(frame, to: tables)
+    guard message.hasLastRows else { return }
+    for table in tables { gateway.finish(ChannelID(rawValue: table)) }
   }
 
-  /// Ends streams with an error: with the answer to the request, where none has begun.
-  private func end(_ streams: [UInt64], _ error: FreshetError, _ event: Frame) {
+  /// A table is one snapshot: when the list starts over, what has begun is cut off.
+  private func hasBegun(table: UInt64, _ form: StreamForm) -> Bool {
+    let hasRows = streams.withLock { streams in
+      defer { streams[table]?.hasRows = true }
+      return streams[table]?.hasRows == true
+    }
+    if hasRows { end([table], form, FreshetError(.schemaChanged, "the list has begun anew: request it again")) }
+    return hasRows
+  }
+
+  /// Ends streams with an error: with the answer to the request, where none has begun. A table is cut off.
+  private func end(_ streams: [UInt64], _ form: StreamForm, _ error: FreshetError) {
     let answer = HTTPAnswer.problem(error)
+    let event = form.frame(.error(error, isFatal: true))
     for stream in streams {
       gateway.notify(SubscriptionEnd(number: 0, code: error.code).rawValue, of: ChannelID(rawValue: stream))
       gateway.end(

@@ -60,4 +60,53 @@ import Wire
     #expect(name.headers["content-disposition"] == "attachment; filename=\"list.csv\"")
     live.stop()
   }
+
+  private static func rows(_ count: Int, text: String) -> String {
+    "CREATE TABLE n(i INTEGER PRIMARY KEY, t TEXT); INSERT INTO n "
+      + "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < \(count)) SELECT i, \(text) FROM c"
+  }
+
+  @Test func `A long table comes in parts, the same rows as in one`() throws {
+    let live = try LiveServer(Self.rows(25_000, text: "'text ' || i"))
+    let formats: [(String, (Int) -> String)] = [
+      ("csv", { "\($0),text \($0)" }), ("ndjson", { "{\"i\":\($0),\"t\":\"text \($0)\"}" }),
+    ]
+    for (format, line) in formats {
+      for (window, range) in [("", 1...25_000), ("&limit=12000&offset=100", 101...12_100)] {
+        let socket = try RawSocket(port: live.server.port)
+        let head = try socket.request("GET", "/v1/snapshot?from=n&format=\(format)\(window)")
+        #expect(head.status == 200 && head.headers["transfer-encoding"] == "chunked" && head.headers["etag"] == nil)
+        #expect(head.headers["content-disposition"] == "attachment; filename=\"n.\(format)\"")
+        var (text, parts) = ([UInt8](), 0)
+        while case let part = try socket.readChunk(), !part.isEmpty {
+          text += part
+          parts += 1
+        }
+        let lines = String(decoding: text, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+        #expect(parts > 1 && lines == (format == "csv" ? ["i,t"] : []) + range.map(line))
+      }
+    }
+    #expect(
+      try live.http("HEAD", "/v1/snapshot?from=n&format=csv").headers["content-type"]?.hasPrefix("text/csv") == true)
+    #expect(try live.http("GET", "/v1/snapshot?from=n&format=csv&limit=10").headers["etag"] != nil)
+    live.stop()
+  }
+
+  @Test(arguments: ["DROP TABLE n", nil]) func `A table that cannot be ended has no end`(statement: String?) throws {
+    let live = try LiveServer(Self.rows(100_000, text: "hex(zeroblob(100))"))
+    let socket = try RawSocket(port: live.server.port, receiveBuffer: 4_096)
+    #expect(try socket.request("GET", "/v1/snapshot?from=n&format=csv").status == 200)
+    _ = try socket.readChunk()
+    if let statement {
+      try live.writer.run(statement)
+      // Another client's answer tells that the server knows it.
+      #expect(
+        try comesTrue(within: .seconds(20)) { try live.http("GET", "/v1/snapshot?from=n&limit=1").status == 400 })
+    } else {
+      live.stop()
+    }
+    let rest = try socket.readToEnd()
+    #expect(rest.count < 20_000_000 && !rest.suffix(5).elementsEqual("0\r\n\r\n".utf8))
+    if statement != nil { live.stop() }
+  }
 }
