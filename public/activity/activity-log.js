@@ -8,7 +8,7 @@ import { encoded } from "../client/values.js";
 /** @typedef {import("../freshet.js").RowChange} RowChange */
 /**
  * @typedef {object} Entry
- * @property {number | null} commit null: a gap @property {number} how many commits could only be seen together
+ * @property {number | null} commit null: a gap @property {number} commits how many could only be seen together
  * @property {string | null} gap why the changes before it are unknown @property {RowChange[]} changes
  * @property {Date | null} time when the page saw it; null: it happened before the page was opened
  */

@@ -161,7 +161,7 @@ export class RowSelection {
     this.#press = press;
   }
 
-  /** A finger that scrolls does not rest. @param {PointerEvent} event */
+  /** @param {PointerEvent} event of a finger, which does not rest if it scrolls */
   #pointerMoved({ type, clientX, clientY }) {
     const press = this.#press;
     if (!press) return;

@@ -20,7 +20,7 @@ import { rowOf } from "./apply.js";
  * reject
  * @property {() => void} [accepted] called when the server has carried it out
  * @property {boolean} [isBegunWith] the subscription began with the wanted query
- * @property {() => readonly string[]} [columns] @property {any[]} the rows received so far
+ * @property {() => readonly string[]} [columns] @property {any[]} rows received so far
  */
 
 export class RequestQueue {
