@@ -263,11 +263,16 @@ import Wire
       "GET /db/tenants%2Fx/v1/subscriptions?from=item HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n"
     )
     _ = try stream.readLine()
+    let lines = try RawSocket(port: live.server.port)
+    let accept = try headers("admin") + ["Accept: application/x-ndjson"]
+    #expect(try lines.request("GET", "/db/tenants%2Fx/v1/changes", headers: accept).status == 200)
     #expect(try manage(live, "DELETE", "tenants/x", role: "member") == 403)
     #expect(try manage(live, "DELETE", "tenants/x") == 204)
     #expect(try manage(live, "DELETE", "tenants/x") == 404)
     #expect(throws: (any Error).self) { while true { try client.receive() } }
-    _ = try stream.readToEnd()
+    #expect(try String(decoding: stream.readToEnd(), as: UTF8.self).contains("event: error"))
+    let said = try String(decoding: lines.readToEnd(), as: UTF8.self)
+    #expect(said.contains(#""code":"no_such_database""#) && !said.contains("event:"))
     #expect(try live.get("tenants/x", "/v1/snapshot?from=item", token: token).status == 404)
     let removed = try #require(try FileManager.default.contentsOfDirectory(atPath: live.path("tenants/.removed")).first)
     #expect(
