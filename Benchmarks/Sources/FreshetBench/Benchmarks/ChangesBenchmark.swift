@@ -141,9 +141,10 @@ enum ChangesBenchmark: Benchmark {
     add("the last event after the writer's end", "ms") { $0.behind }
     report.add("  processor time of the server", busy, "%")
     report.compare(
-      "  the writer's commit against nobody reading: p50", times[0][0], against: times[1][0], "µs", .atMost(1.05))
+      "  the writer's commit against one without a reader: p50", times[0][0], against: times[1][0], "µs", .atMost(1.05))
     report.compare(
-      "  the writer's commit against nobody reading: mean", times[0][1], against: times[1][1], "µs", .atMost(1.05))
+      "  the writer's commit against one without a reader: mean", times[0][1], against: times[1][1], "µs", .atMost(1.05)
+    )
   }
 
   /// The messages that a reader of the feed got while a writer wrote.

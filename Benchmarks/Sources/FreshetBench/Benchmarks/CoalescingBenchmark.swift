@@ -1,7 +1,7 @@
 import Foundation
 
-/// Guards: frames that are due together leave in one write: 200 sockets with 50 subscriptions each, all of which one
-/// commit changes. Baseline: an epoll loop in C that writes as many frames of the same length, one write each.
+/// Guards: frames that are due together leave in one write: 200 sockets with 50 subscriptions each, and one commit
+/// changes all. Baseline: an epoll loop in C that writes as many frames of the same length, one write each.
 enum CoalescingBenchmark: Benchmark {
   static let name = "coalescing"
   private static let sockets = 200

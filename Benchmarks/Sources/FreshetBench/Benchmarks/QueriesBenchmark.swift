@@ -1,8 +1,7 @@
 import Foundation
 
 /// Guards: a change costs what the queries that it concerns cost, not what is open: 10,000 queries that differ in a
-/// parameter, of which one is concerned, and 1,000 ranges, of which one is. Baseline: the same change with one query
-/// open.
+/// parameter, and 1,000 ranges, where the change concerns one of them. Baseline: the same change with one query open.
 enum QueriesBenchmark: Benchmark {
   static let name = "queries"
   private static let perConnection = 1_000

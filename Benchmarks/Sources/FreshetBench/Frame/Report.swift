@@ -32,9 +32,10 @@ struct Finding: Codable {
   var median: Double
   var quartiles: [Double]
   var rounds: Int
-  /// The value that it is compared with, in the unit of `subject`.
+  /// The medians of both sides of a comparison, in `sidesUnit`.
   var subject: Double?
   var baseline: Double?
+  var sidesUnit: String?
   var goal: String?
   var isMet: Bool?
 
@@ -75,7 +76,8 @@ final class Report {
     let finding =
       Finding(
         benchmark: benchmark, name: name, unit: unit, rows: rows, median: samples.median, quartiles: [low, high],
-        rounds: samples.values.count, subject: sides?.subject, baseline: sides?.baseline, goal: goal?.text, isMet: isMet
+        rounds: samples.values.count, subject: sides?.subject, baseline: sides?.baseline, sidesUnit: sides?.unit,
+        goal: goal?.text, isMet: isMet
       )
     findings.append(finding)
     let place = finding.place
