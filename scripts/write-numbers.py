@@ -57,12 +57,6 @@ class Run:
         found = self.worst(benchmark, name)
         return tuple(f"{short(found[side])} {found['sidesUnit']}" for side in ("subject", "baseline"))
 
-    def part(self, benchmark: str, whole: str, name: str) -> dict:
-        """A part of a finding, which follows it."""
-        findings = self.of(benchmark)
-        start = next(index for index, found in enumerate(findings) if found["name"].startswith(whole))
-        return next(found for found in findings[start + 1:] if found["name"].strip().startswith(name))
-
 
 def benchmarks() -> list[tuple[str, str]]:
     """Names, and what they guard, in the order of a run."""
@@ -89,7 +83,7 @@ def felt(run: Run) -> str:
     latency, fast = run.sides("latency", "p50"), run.sides("latency", "p99")
     window = run.sides("open", "window of 50 of an open list")
     cold, whole = run.sides("open", "cold"), run.sides("open", "whole result of an open list")
-    paced = [found for found in run.of("paced") if found["name"].startswith("a commit, one ")]
+    paced = run.all("paced", "a commit, one ")
     sustained = run.sides("sustained", "one-row commits, synchronous=NORMAL")
     rates = [found for found in run.of("throughput") if "sidesUnit" in found]
     slowest = min(rates, key=lambda found: found["subject"])
@@ -191,7 +185,7 @@ def summary(run: Run) -> str:
     kinds = [run.worst("change", f"{kind}, p50") for kind in ("content", "sort", "section", "insert", "delete")]
     latency, late = run.worst("latency", "p50"), run.worst("latency", "p99")
     delays = [found["median"] for found in attacks(run, is_burst=False)]
-    paced = [found["median"] for found in run.of("paced") if found["name"].startswith("a commit, one ")]
+    paced = [found["median"] for found in run.all("paced", "a commit, one ")]
     memory = [found["median"] for found in run.all("memory", "an open list")]
     lines = [
         f"**A change costs the same in a list of 1,000 and of 1,000,000 rows** ({short(growth)} times at most): in one of {USUAL:,},\n"
