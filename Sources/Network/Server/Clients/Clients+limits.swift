@@ -32,11 +32,14 @@ extension Clients {
     return seconds > 0 ? .hasty(seconds) : nil
   }
 
-  /// Accepts the one subscription of a stream, or ends the stream with the error.
+  /// Answers with a stream, and accepts its one subscription or ends it with the error. On the service thread.
+  ///
+  /// - Returns: nil if there is no stream to go on with.
   func admit(
-    _ exchange: HTTPExchange, _ channel: ChannelID, _ form: StreamForm, host: any SubscriptionHost
+    _ exchange: HTTPExchange, as form: StreamForm, head: [(name: String, value: String)] = [],
+    host: any SubscriptionHost
   ) -> SubscriptionKey? {
-    guard let use = exchange.use else { return nil }
+    guard let use = exchange.use, let channel = exchange.openStream(form, head: head) else { return nil }
     sessions.open(channel, for: exchange.request.client, database: nil)
     sessions.enter(use, channel)
     use.database.output.enter(channel, form)

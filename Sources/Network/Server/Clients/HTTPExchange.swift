@@ -59,7 +59,7 @@ struct HTTPExchange: Sendable {
   /// Answers with a stream. On the service thread.
   ///
   /// - Returns: nil when the answer is whole: to HEAD.
-  func openStream(_ form: StreamForm, head: [(name: String, value: String)] = []) -> ChannelID? {
+  func openStream(_ form: StreamForm, head: [(name: String, value: String)]) -> ChannelID? {
     let vary = origins.vary.isEmpty ? [] : [("Vary", origins.vary.joined(separator: ", "))]
     return gateway.openStream(
       to: id, form.kind, head: [("Content-Type", form.contentType)] + head, headers: origins.headers + vary + epoch)

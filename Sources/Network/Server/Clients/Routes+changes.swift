@@ -17,9 +17,7 @@ extension Routes {
     }
     try database.output.checkRoom()
     let form = exchange.request.wantsLines ? StreamForm.lines : .events
-    guard let channel = exchange.openStream(form),
-      let key = clients.admit(exchange, channel, form, host: database.pool.feed)
-    else { return }
+    guard let key = clients.admit(exchange, as: form, host: database.pool.feed) else { return }
     database.pool.feed.subscribe(.init(key: key, request: parameters.request, access: access, since: parameters.since))
   }
 }

@@ -57,10 +57,8 @@ extension Routes {
     _ format: TableFormat, _ parameters: RequestParameters, _ query: Query, _ exchange: HTTPExchange,
     _ follower: FollowerThread, _ clients: Clients
   ) {
-    let form = StreamForm.table(format)
-    guard let channel = exchange.openStream(form, head: [parameters.attachment(format)]),
-      let key = clients.admit(exchange, channel, form, host: follower)
-    else { return }
+    let head = [parameters.attachment(format)]
+    guard let key = clients.admit(exchange, as: .table(format), head: head, host: follower) else { return }
     follower.post(
       .subscribe(
         .init(
@@ -79,9 +77,7 @@ extension Routes {
     }
     try database.output.checkRoom()
     let follower = database.pool.follower(for: query)
-    guard let channel = exchange.openStream(.events),
-      let key = clients.admit(exchange, channel, .events, host: follower)
-    else { return }
+    guard let key = clients.admit(exchange, as: .events, host: follower) else { return }
     follower.post(
       .subscribe(
         .init(

@@ -24,12 +24,7 @@ import Wire
   private func metrics(_ live: LiveServer) throws -> [String: Double] {
     let response = try live.http("GET", "/metrics")
     #expect(response.status == 200)
-    var samples: [String: Double] = [:]
-    for line in response.text.split(separator: "\n") where !line.hasPrefix("#") {
-      let words = line.split(separator: " ")
-      samples[String(words[0])] = Double(words[1])
-    }
-    return samples
+    return response.samples
   }
 
   /// Keeps a follower busy until the test is over or ends it.

@@ -222,9 +222,7 @@ import Wire
     try place.writer.run("UPDATE a SET n = 99 WHERE id = 1")
     try place.start()
     let metric = { (name: String) in
-      let text = try RawSocket(port: place.server!.port).request("GET", "/metrics").text
-      let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
-      return try #require(Double(line.dropFirst(name.count + 1)))
+      try #require(try RawSocket(port: place.server!.port).request("GET", "/metrics").samples[name])
     }
     #expect(try comesTrue { try metric("freshet_changes_total") == 1 })
     #expect(try metric("freshet_capture_bytes") > 0)
